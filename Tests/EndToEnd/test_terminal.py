@@ -1,0 +1,386 @@
+"""`backline watch`, `vote` and the other commands of a person in a room, and `watch` on a terminal."""
+
+import json
+import os
+import re
+import signal
+import stat
+
+import pytest
+
+import backline
+from terminals import Home, Lines, Terminal, settled
+
+HOSTILE = "\u202eevil\u2066 \u200fsong"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """A server for all tests that leave it running, and its data folder."""
+    data = tmp_path_factory.mktemp("data")
+    with backline.Server(*backline.NO_GRACE, store=["--store", "sqlite", "--data", str(data)]) as server:
+        yield server, data
+        assert server.running, f"the server ended by itself:\n{server.said()}"
+
+
+@pytest.fixture
+def home(request, tmp_path):
+    """Ana's settings, signed in at a server; of its `own`, if the test asks for that."""
+    folder = tmp_path / "ana"
+    folder.mkdir()
+    if "own" in request.fixturenames:
+        server, data = request.getfixturevalue("own")
+    else:
+        server, data = request.getfixturevalue("running")
+    return Home(folder, server, str(data / "ca.pem")).sign_in("Ana")
+
+
+@pytest.fixture
+def own(servers, tmp_path):
+    """A server that the test may stop, and start again."""
+    data = tmp_path / "data"
+    return servers(*backline.NO_GRACE, store=["--store", "sqlite", "--data", str(data)]).start(), data
+
+
+@pytest.fixture
+def kitchen(home):
+    """The code of a room with three tracks, of which Ana is the owner."""
+    code = home.run("create", "Kitchen").split()[0]
+    lines = [
+        {"title": "Blue Monday", "artist": "New Order", "duration": "7:29"},
+        {"title": "Blue in Green", "artist": "Miles Davis", "duration": 337}, {"title": "Song 2", "artist": "Blur"},
+    ]
+    assert home.run("add", input="\n".join(map(json.dumps, lines))) == "Added 3 tracks.\n"
+    return code
+
+
+@pytest.fixture
+def ben(home, kitchen):
+    """Another member, over HTTP."""
+    person = home.server.session("Ben")
+    person.command(kitchen, "join")
+    return person
+
+
+# MARK: commands that end
+
+def test_a_room_is_made_filled_and_played_by_commands(home):
+    made = home.run("create", "Kitchen", "--at", "-33.87,151.2")
+    code, link = made.split()
+    assert link == f"{home.server.origin}/r/{code}"
+    added = home.run("add", "--title", "Blue Monday", "--artist", "New Order", "--duration", "7:29")
+    assert added == "Added “Blue Monday” as track 1.\n"
+    home.run("add", "--title", "Blue in Green", "--source", "files", "--id", "7")
+    assert home.run("vote", "monday") == "Voted for “Blue Monday” by New Order (1 vote).\n"
+    assert home.run("unvote", code, "1") == "Took the vote for “Blue Monday” by New Order back (0 votes).\n"
+    assert "queue is empty" in home.run("play", code=1)
+    assert home.run("queue", link, "Blue Monday") == "Queued “Blue Monday” by New Order.\n"
+    home.run("queue", "2")
+    assert home.run("play") == "On air: “Blue Monday” by New Order.\n"
+    assert home.run("pause") == "Paused.\n"
+    listed = home.run("queue")
+    assert "Paused: “Blue Monday” by New Order (0:00 of 7:29)." in listed and "1  “Blue in Green” [2], by Ana" in listed
+    assert home.run("play", code) == "On air: “Blue Monday” by New Order.\n"
+    assert home.run("skip") == "Skipped.\n"
+    room = json.loads(home.run("queue", "--json"))
+    assert room["type"] == "room" and room["onAir"]["track"]["title"] == "Blue in Green" and room["queue"] == []
+    found = home.run("nearby", "-33.8", "151.2", "--radius", "20000")
+    assert code in found and "Kitchen" in found and "“Blue in Green”" in found
+    found = json.loads(home.run("nearby", "-33.8", "151.2", "--radius", "20000", "--json"))
+    assert found["type"] == "nearby" and found["code"] == code and 0 < found["distanceMeters"] < 20_000
+    assert home.run("nearby", "-52.5", "-13.4") == "No room within 5.0 km.\n"
+
+
+def test_a_guest_joins_and_is_told_what_it_may_not(home, kitchen, tmp_path):
+    folder = tmp_path / "chloe"
+    folder.mkdir()
+    guest = Home(folder, home.server, home.authority)
+    link = f"{home.server.origin}/r/{kitchen}"
+    # The link names the server, and the first command makes the session.
+    assert "backline join" in guest.run("vote", link, "1", "--ca", guest.authority, code=1)
+    assert guest.run("join", link, "--as", "Chloë") == f"Joined Kitchen ({kitchen}).\n"
+    assert guest.run("vote", "1").startswith("Voted for “Blue Monday”")
+    assert "only the owner and the DJs" in guest.run("pause", code=1)
+    members = home.server.session("X").room(kitchen)["room"]["state"]["members"]
+    assert [member["name"] for member in members] == ["Ana", "Chloë"]
+
+
+def test_what_goes_wrong_is_one_sentence_with_what_to_do(own, home, kitchen):
+    assert "no room ABCDEF" in home.run("vote", "ABCDEF", "1", code=1)
+    assert "no room ABCDEF" in home.run("pause", "ABCDEF", code=1)
+    assert "no room ABCDEF" in home.run("watch", "ABCDEF", "--plain", code=1)
+    several = home.run("vote", "blue", code=1)
+    assert "2 tracks match “blue”" in several and "\n  1  Blue Monday – New Order" in several
+    assert "no track of the room has “zebra”" in home.run("vote", "zebra", code=1)
+    assert "is no room" in home.run("play", "nowhere", code=64)
+    assert "is no point" in home.run("nearby", "95", "0", code=64)
+    assert "line 2" in home.run("add", input='{"title":"a"}\nb\n', code=65)
+    assert "name one with --server" in Home(home.folder / "..", home.server).run(
+        "play", code=64, XDG_CONFIG_HOME=str(home.folder / "none"))
+    home.server.stop()
+    refused = home.run("vote", "1", code=69)
+    assert "nothing listens there" in refused and len(refused.splitlines()) == 1
+    assert "nothing listens there" in home.run("watch", "--plain", code=69)
+    assert "nothing listens there" in home.run("nearby", "0", "0", code=69)
+
+
+def test_certificates_are_verified(home, tmp_path):
+    stranger = Home(tmp_path, home.server)
+    refused = stranger.run("sign-in", home.server.origin, code=69, XDG_CONFIG_HOME=str(tmp_path / "x"))
+    assert "authority that is not trusted here" in refused and "--ca" in refused
+    assert stranger.run("sign-in", home.server.origin, "--insecure", XDG_CONFIG_HOME=str(tmp_path / "x"))
+    # Not remembered.
+    stranger.run("nearby", "0", "0", code=69, XDG_CONFIG_HOME=str(tmp_path / "x"))
+
+
+def test_what_is_remembered_is_the_user_s_alone_until_it_signs_out(home, kitchen):
+    folder = home.folder / "backline"
+    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+    for name in os.listdir(folder):
+        assert stat.S_IMODE(os.stat(folder / name).st_mode) == 0o600, name
+    known = json.loads((folder / "terminal.json").read_text())
+    token = known["servers"][home.server.origin]["token"]
+    assert home.server.request("GET", "/v1/session", token=token).status == 200
+    assert home.run("sign-in", "--name", "Anna") == f"Signed in at {home.server.origin} as Anna.\n"
+    assert home.server.request("GET", "/v1/session", token=token).json["session"]["name"] == "Anna"
+    assert home.run("sign-out") == f"Signed out at {home.server.origin}.\n"
+    assert home.server.request("GET", "/v1/session", token=token).status == 401
+    assert token not in (folder / "terminal.json").read_text()
+
+
+def test_the_environment_names_server_and_session(home, kitchen, ben, tmp_path):
+    other = Home(tmp_path, home.server)
+    environment = {"BACKLINE_SERVER": home.server.origin, "BACKLINE_TOKEN": ben.token,
+                   "XDG_CONFIG_HOME": str(tmp_path / "none")}
+    assert other.run("vote", kitchen, "1", "--insecure", **environment).startswith("Voted for “Blue Monday”")
+    assert ben.room(kitchen)["you"]["votes"] == [1]
+    assert not os.path.exists(tmp_path / "none")
+
+
+def test_shells_complete_commands_and_rooms(home, kitchen):
+    for shell in ("bash", "zsh", "fish"):
+        assert "sign-in" in home.run("completion", shell)
+    # What a shell asks for a room's code.
+    asked = home.run("---completion", "play", "--", "positional@0", "2", "0", SAP_SHELL="bash")
+    assert kitchen in asked.split()
+
+
+# MARK: lines
+
+def test_plain_lines_tell_each_event_once(home, kitchen, ben):
+    with Lines(home, "watch", "--plain") as watch:
+        watch.until(f"Kitchen ({kitchen}): ")
+        watch.until("Nothing on air.")
+        ben.command(kitchen, "vote", track=1)
+        watch.until("“Blue Monday” by New Order now has 1 vote.")
+        home.run("vote", "2")
+        watch.until("You voted for “Blue in Green” by Miles Davis: 1 vote.")
+        home.run("queue", "3")
+        watch.until("Queued: “Song 2” by Blur, number 1, by Ana.")
+        home.run("play")
+        watch.until("On air: “Song 2” by Blur.")
+        ben.command(kitchen, "rename", name="Bob")
+        watch.until("Ben is now called Bob.")
+        ben.command(kitchen, "leave")
+        watch.until("Bob left.")
+        assert len(set(watch.lines)) == len(watch.lines)
+        assert not any("\x1b" in line for line in watch.lines)
+        watch.process.send_signal(signal.SIGINT)
+        watch.process.wait(backline.PATIENCE)
+
+
+def test_json_lines_are_objects_with_types(own, home, kitchen, ben):
+    with Lines(home, "watch", kitchen, "--json") as watch:
+        room = json.loads(watch.until('"type":"room"'))
+        assert (room["code"], room["name"], room["tracks"], room["onAir"]) == (kitchen, "Kitchen", 3, None)
+        seq = ben.command(kitchen, "vote", track=1)["seq"]
+        assert json.loads(watch.until('"type":"votes"')) == {
+            "type": "votes", "seq": seq, "votes": 1, "isMine": False,
+            "track": {"number": 1, "title": "Blue Monday", "artist": "New Order", "durationMs": 449_000}}
+        home.run("queue", "1")
+        queued = json.loads(watch.until('"type":"queued"'))
+        assert queued["place"] == 1 and queued["entry"]["track"]["title"] == "Blue Monday"
+        home.run("play")
+        playing = json.loads(watch.until('"type":"playback"'))
+        assert playing["onAir"]["status"] == "playing" and playing["onAir"]["positionMs"] == 0
+        home.server.stop()
+        assert json.loads(watch.until('"offline"')) == {"type": "link", "status": "offline"}
+        home.server.start()
+        assert json.loads(watch.until('"live"')) == {"type": "link", "status": "live"}
+        ben.command(kitchen, "leave")
+        assert json.loads(watch.until('"left"'))["name"] == "Ben"
+
+
+def test_a_lost_connection_is_told_and_comes_back_in_lines(own, home, kitchen, ben):
+    with Lines(home, "watch", "--plain") as watch:
+        watch.until("Nothing on air.")
+        home.server.stop()
+        watch.until("Trying again.")
+        home.server.start()
+        ben.command(kitchen, "vote", track=3)
+        watch.until("“Song 2” by Blur now has 1 vote.")
+        assert watch.lines.index("Connected again.") < watch.lines.index("“Song 2” by Blur now has 1 vote.")
+
+
+# MARK: the screen
+
+def test_the_screen_shows_the_room_and_its_changes(home, kitchen, ben):
+    with Terminal(home, "watch") as terminal:
+        terminal.until("● live")
+        top = terminal.display[0]
+        assert top.startswith(f" Kitchen · {kitchen}")
+        # All lists stand side by side.
+        headings = next(line for line in terminal.display if "All tracks 3" in line)
+        assert "Up next 0" in headings and "Members 2" in headings
+        ben.command(kitchen, "vote", track=2)
+        terminal.until("“Blue in Green” by Miles Davis now has 1 vote.")
+        terminal.until("Requests 1")
+        # Down to the second track, and a vote for it; then the vote is taken back.
+        terminal.press("\x1b[B")
+        terminal.press("v")
+        terminal.until("You voted for")
+        assert backline.eventually(lambda: ben.room(kitchen)["room"]["state"]["requests"], "the vote")
+        terminal.press("v")
+        terminal.until("You took your vote for")
+        terminal.press("?")
+        terminal.until("vote for the track, or take the vote back")
+        terminal.press("\x1b")
+        terminal.until("All tracks 3")
+        terminal.press("q")
+        assert terminal.ended() == 0 and terminal.is_sane()
+
+
+def test_a_song_s_time_goes_on_and_nothing_else_is_drawn(home, kitchen):
+    home.run("queue", "1")
+    home.run("play")
+    with Terminal(home, "watch") as terminal:
+        terminal.until("▶ Blue Monday – New Order")
+        terminal.until("● live")
+        first = len(terminal.written)
+        terminal.until(lambda text: " 0:02 " in text, "two seconds")
+        terminal.until(lambda text: " 0:03 " in text, "three seconds")
+        assert len(terminal.written) - first < 6_000
+        home.run("pause")
+        terminal.until("paused")
+        before = settled(terminal)
+        assert settled(terminal, 1.2) == before, "nothing is drawn while nothing happens"
+
+
+@pytest.mark.parametrize("columns, rows", [(40, 24), (40, 12), (24, 8), (100, 30), (200, 60)])
+def test_every_size_shows_what_is_on_air(home, kitchen, columns, rows):
+    home.run("queue", "1")
+    home.run("play")
+    with Terminal(home, "watch", columns=columns, rows=rows) as terminal:
+        terminal.until("▶ Blue Monday")
+        terminal.until("● live")
+
+
+def test_a_terminal_is_resized_in_the_middle(home, kitchen):
+    with Terminal(home, "watch") as terminal:
+        terminal.until("● live")
+        terminal.resize(40, 20)
+        terminal.until(lambda text: "v vote" in text.splitlines()[19] and "Up next" in text, "a narrow screen")
+        narrow = terminal.display
+        assert sum("All tracks" in line or "Up next" in line for line in narrow) == 2
+        terminal.resize(150, 40)
+        terminal.until(lambda text: any("All tracks" in line and "Up next" in line for line in text.splitlines()), "wide")
+        terminal.press("q")
+        assert terminal.ended() == 0 and terminal.is_sane()
+
+
+def test_colours_are_not_used_where_nobody_wants_them(home, kitchen):
+    coloured = rb"\x1b\[[0-9;]*3[0-7]m"
+    for environment, arguments, expected in [
+        ({}, [], True), ({"NO_COLOR": "1"}, [], False), ({}, ["--color", "never"], False),
+        ({"NO_COLOR": "1"}, ["--color", "always"], True),
+    ]:
+        with Terminal(home, "watch", *arguments, **environment) as terminal:
+            terminal.until("● live")
+            settled(terminal)
+            assert bool(re.search(coloured, terminal.written)) == expected, (environment, arguments)
+
+
+def test_a_terminal_without_unicode_gets_ascii_and_a_dumb_one_lines(home, kitchen):
+    home.run("add", "--title", "Für Elise")
+    with Terminal(home, "watch", LANG="C") as terminal:
+        terminal.until("* live")
+        terminal.until("Fur Elise")
+        assert all(byte < 0x80 for byte in terminal.written)
+    with Terminal(home, "watch", TERM="dumb") as terminal:
+        terminal.until("Nothing on air.")
+        assert b"\x1b" not in terminal.written
+        os.killpg(terminal.process.pid, signal.SIGTERM)
+        terminal.ended()
+
+
+def test_a_lost_connection_is_shown_and_comes_back(own, home, kitchen, ben):
+    home.run("vote", "1")
+    with Terminal(home, "watch") as terminal:
+        terminal.until("● live")
+        home.server.stop()
+        terminal.until("No connection since ")
+        terminal.until("○ offline")
+        assert "Blue Monday" in terminal.text, "the last state stays"
+        home.server.start()
+        ben.command(kitchen, "vote", track=3)
+        terminal.until("● live")
+        terminal.until("“Song 2” by Blur now has 1 vote.")
+        assert "No connection" not in terminal.text
+
+
+def test_tracks_are_found_among_many(home, kitchen):
+    many = "\n".join(json.dumps({"title": f"Track {number:05}", "id": str(number)}) for number in range(9_997))
+    assert home.run("add", input=many) == "Added 9997 tracks.\n"
+    with Terminal(home, "watch") as terminal:
+        terminal.until("All tracks 10,000")
+        terminal.press("/")
+        terminal.press("07777")
+        terminal.until("1 of 10,000")
+        terminal.press("\r")
+        terminal.press("v")
+        terminal.until("You voted for “Track 07777”: 1 vote.")
+        terminal.press("\x1b")
+        terminal.until("All tracks 10,000")
+        terminal.press("\x1b[F")
+        terminal.until("Track 09996")
+        terminal.until("–10,000")
+
+
+@pytest.mark.parametrize("how", ["q", "\x03", signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGABRT])
+def test_the_terminal_is_sane_however_the_program_ends(home, kitchen, how):
+    with Terminal(home, "watch") as terminal:
+        terminal.until("● live")
+        if isinstance(how, str):
+            terminal.press(how)
+        else:
+            terminal.process.send_signal(how)
+        code = terminal.ended()
+        assert terminal.is_sane(), terminal.written[-200:]
+        assert code == (-how if how in (signal.SIGSEGV, signal.SIGABRT) else 0)
+
+
+def test_ctrl_z_gives_the_terminal_back_and_takes_it_again(home, kitchen):
+    with Terminal(home, "watch") as terminal:
+        terminal.until("● live")
+        terminal.process.send_signal(signal.SIGTSTP)
+        backline.eventually(
+            lambda: open(f"/proc/{terminal.process.pid}/stat").read().rpartition(")")[2].split()[0] == "T", "a stop")
+        assert terminal.is_sane()
+        terminal.screen.reset()
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.until("● live")
+        terminal.press("q")
+        assert terminal.ended() == 0 and terminal.is_sane()
+
+
+def test_hostile_texts_are_harmless(home, kitchen):
+    home.run("add", "--title", HOSTILE, "--artist", "A\u202dB")
+    home.run("queue", "4")
+    home.run("play")
+    assert "\u202e" not in home.run("queue")
+    assert "\\u202eevil" in home.run("queue", "--json") and "\u202e" not in home.run("queue", "--json")
+    with Terminal(home, "watch") as terminal:
+        terminal.until("▶ evil song – AB")
+        settled(terminal)
+        for character in "\u202e\u2066\u200f\u202d":
+            assert character.encode() not in terminal.written
