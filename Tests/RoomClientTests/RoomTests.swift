@@ -136,6 +136,44 @@ private typealias Room = RoomClient::Room
         }
     }
 
+    @Test func `a command for a room that was just let go is carried out`() async throws {
+        addSongs(3)
+        let client = try client()
+        let reference = server.reference
+        try await running(client) {
+            for number in 1...3 {
+                for try await update in client.follow(reference) { if case .reset = update { break } }
+                try await client.send(.vote(for: TrackID(rawValue: number)), to: reference)
+            }
+        }
+    }
+
+    @Test func `followers that are let go while they are told something do no harm`() async throws {
+        addSongs(1)
+        let client = try client()
+        let (server, reference) = (server, server.reference)
+        try await running(client) {
+            await withDiscardingTaskGroup { group in
+                group.addTask {
+                    for _ in 0..<500 {
+                        server.perform(.vote(track: RoomDomain.TrackID(rawValue: 1)))
+                        server.perform(.unvote(track: RoomDomain.TrackID(rawValue: 1)))
+                        await Task.yield()
+                    }
+                }
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<200 {
+                            var iterator = client.follow(reference).makeAsyncIterator()
+                            _ = try? await iterator.next()
+                        }
+                    }
+                }
+            }
+        }
+        #expect(client.roomsHeld == 0)
+    }
+
     @Test(arguments: TestSeed.several(6))
     func `after random use a room shows what the server has`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)

@@ -15,7 +15,8 @@ import Testing
     ]
 
     @Test(arguments: [
-        ("1", 1), ("monday", 1), ("davis", 2), ("blue", 3), ("BLUE in", 2), ("order blue", 1), ("1999", 4), (" prince ", 4),
+        ("1", 1), ("monday", 1), ("davis", 2), ("blue", 3), ("BLUE in", 2), ("order blue", 1), ("1999", 4),
+        (" prince ", 4),
     ])
     func `a track is found by its number or by what only it has`(text: String, number: Int) throws {
         #expect(try TrackChoice(text: text).choose(among: tracks, signs).number == number)
@@ -71,7 +72,8 @@ import Testing
     }
 
     @Test func `what ends a command has what to do about it`() {
-        let fault = TransportFault("the certificate of x is signed by an authority that is not trusted here", isLasting: true)
+        let fault = TransportFault(
+            "the certificate of x is signed by an authority that is not trusted here", isLasting: true)
         let cases: [(ClientError, Int32, String)] = [
             (ClientError(.notMember, "x"), 1, "backline join 7KQ2ZM"), (ClientError(.unauthorized, "x"), 1, "sign-in"),
             (ClientError(.notFound, "there is no such room"), 1, "no room 7KQ2ZM"),

@@ -24,7 +24,8 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
             try folder.update { $0.server = "s" }
             #expect(try mode(folder.path) == 0o700)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["lock", "terminal.json"])
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["lock", "terminal.json"])
         }
     }
 
@@ -64,7 +65,8 @@ import Testing
 
     @Test func `the folder is the one that the environment names`() throws {
         #expect(try ConfigurationFolder(environment: ["XDG_CONFIG_HOME": "/x", "HOME": "/h"]).path == "/x/backline")
-        #expect(try ConfigurationFolder(environment: ["XDG_CONFIG_HOME": "", "HOME": "/h"]).path == "/h/.config/backline")
+        #expect(
+            try ConfigurationFolder(environment: ["XDG_CONFIG_HOME": "", "HOME": "/h"]).path == "/h/.config/backline")
         #expect(throws: TerminalFailure.self) { try ConfigurationFolder(environment: [:]) }
     }
 }

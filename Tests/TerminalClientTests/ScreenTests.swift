@@ -7,7 +7,8 @@ import Testing
 
     /// A room whose lists have as many rows as the plan asks for.
     private func screen(
-        _ columns: Int, _ rows: Int, counts: Int = 10_000, ascii: Bool = false, _ change: (inout ScreenModel, inout ViewState) -> Void = { _, _ in }
+        _ columns: Int, _ rows: Int, counts: Int = 10_000, ascii: Bool = false,
+        _ change: (inout ScreenModel, inout ViewState) -> Void = { _, _ in }
     ) -> (lines: [Line], plan: Plan, looked: Int) {
         let size = ScreenSize(columns: columns, rows: rows)
         var model = ScreenModel()
@@ -53,13 +54,16 @@ import Testing
             for rows in [1, 2, 3, 4, 5, 6, 7, 9, 13, 14, 24, 26, 36, 60] {
                 for (number, change) in changes.enumerated() {
                     for ascii in [false, true] {
-                        let screen = screen(columns, rows, counts: number.isMultiple(of: 2) ? 10_000 : 2, ascii: ascii, change)
+                        let screen = screen(
+                            columns, rows, counts: number.isMultiple(of: 2) ? 10_000 : 2, ascii: ascii, change)
                         #expect(screen.lines.count == rows)
                         for line in screen.lines where line.end > columns || TextWidth.of(line.text) > columns {
                             Issue.record("\(columns) × \(rows), \(number): \(line.text)")
                         }
                         if ascii {
-                            let isASCII = screen.lines.allSatisfy { $0.text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
+                            let isASCII = screen.lines.allSatisfy {
+                                $0.text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+                            }
                             #expect(isASCII, "\(columns) × \(rows)")
                         }
                     }
@@ -153,7 +157,8 @@ import Testing
         #expect(WaveformBars.heights(of: [0, 0, 255, 255], columns: 2, steps: 8) == [0, 8])
         #expect(WaveformBars.heights(of: [10, 20], columns: 4, steps: 8) == [4, 4, 8, 8])
         #expect(WaveformBars.heights(of: [0, 0], columns: 3, steps: 8) == [0, 0, 0])
-        #expect(WaveformBars.rows(of: [0, 128, 255], columns: 3, rows: 2, signs) == [[" ", " ", "█"], ["▁", "█", "█"]])
+        #expect(
+            WaveformBars.rows(of: [0, 128, 255], columns: 3, rows: 2, signs) == [[" ", " ", "█"], ["▁", "█", "█"]])
         #expect(WaveformBars.heard(.seconds(30), of: .seconds(60), columns: 10) == 5)
         #expect(WaveformBars.heard(.seconds(90), of: .seconds(60), columns: 10) == 10)
         #expect(WaveformBars.heard(.seconds(90), of: nil, columns: 10) == 0)

@@ -46,7 +46,9 @@ import Testing
         #expect(cut.width <= max(0, width))
     }
 
-    @Test(arguments: [(Duration.seconds(0), "0:00"), (.seconds(65), "1:05"), (.seconds(3_723), "1:02:03"), (.seconds(-5), "0:00")])
+    @Test(arguments: [
+        (Duration.seconds(0), "0:00"), (.seconds(65), "1:05"), (.seconds(3_723), "1:02:03"), (.seconds(-5), "0:00"),
+    ])
     func `durations are minutes and seconds`(duration: Duration, text: String) {
         #expect(ClockText.of(duration) == text)
     }
@@ -65,7 +67,8 @@ import Testing
 
     @Test func `JSON is exact, and harmless in a terminal`() {
         let value = SafeJSON.fields([
-            "title": .text("a\"\\\u{1B}\u{9B}\u{202E}\n\u{2028}é🎵"), "nothing": nil, "n": .number(-3), "yes": .bool(true),
+            "title": .text("a\"\\\u{1B}\u{9B}\u{202E}\n\u{2028}é🎵"), "nothing": nil, "n": .number(-3),
+            "yes": .bool(true),
             "list": .list([.null, .decimal(1.5)]),
         ])
         #expect(

@@ -1,6 +1,7 @@
 package import ArgumentParser
 import FoundationEssentials
 import RoomClient
+import Synchronization
 
 /// `backline add`.
 package struct Add: OneShotCommand {
@@ -37,26 +38,39 @@ package struct Add: OneShotCommand {
         let choice = try RoomChoice(room.room)
         let session = try await options.open(link: choice.link)
         let reference = try choice.resolved(in: session)
-        let numbers: [Int]
-        do {
-            numbers = try await session.connected {
-                var numbers: [Int] = []
-                for begin in stride(from: 0, to: tracks.count, by: TrackLine.mostInCommand) {
-                    let part = Array(tracks[begin..<min(begin + TrackLine.mostInCommand, tracks.count)])
-                    let receipt = try await session.client.send(.add(part), to: reference)
-                    numbers += receipt.tracks.map(\.rawValue)
-                }
-                return numbers
-            }
-        } catch let error as ClientError {
-            throw TerminalFailure(error, room: reference.description)
-        }
+        let numbers = try await send(tracks, to: reference, in: session)
         try session.remember()
         if tracks.count == 1, let number = numbers.first {
             output.print("Added \(output.signs.quoted(tracks[0].title)) as track \(number).")
         } else {
             output.print("Added \(tracks.count) tracks.")
         }
+    }
+
+    /// Adds the tracks in commands of at most 500; a failure tells how many were added.
+    private func send(
+        _ tracks: [TrackInfo], to reference: RoomReference, in session: TerminalSession
+    ) async throws -> [Int] {
+        let added = Mutex<[Int]>([])
+        do {
+            try await session.connected { patience in
+                for begin in stride(from: 0, to: tracks.count, by: TrackLine.mostInCommand) {
+                    let part = Array(tracks[begin..<min(begin + TrackLine.mostInCommand, tracks.count)])
+                    let receipt = try await session.client.send(.add(part), to: reference)
+                    added.withLock { $0 += receipt.tracks.map(\.rawValue) }
+                    patience.beginAnew()
+                }
+            }
+        } catch {
+            let failure = (error as? ClientError).map { TerminalFailure($0, room: reference.description) }
+            guard var failure = failure ?? (error as? TerminalFailure) else { throw error }
+            let count = added.withLock { $0.count }
+            if count > 0 {
+                failure.message += " (\(count) of \(tracks.count) tracks were added; run it again for the rest)"
+            }
+            throw failure
+        }
+        return added.withLock { $0 }
     }
 
     private func given() throws(TerminalFailure) -> TrackInfo {

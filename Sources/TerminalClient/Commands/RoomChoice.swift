@@ -44,7 +44,8 @@ struct TrackChoice: Sendable, Equatable {
 
         /// Number, title and artist, for a list.
         func text(_ signs: Signs) -> String {
-            "\(number)  \(SafeText.line(title))" + (artist.map { " \(signs.dash) \(SafeText.line($0))" } ?? "")
+            let by = artist.map { " \(signs.dash) \(SafeText.line($0))" } ?? ""
+            return "\(number)  \(SafeText.line(title))\(by)"
         }
     }
 
@@ -55,7 +56,9 @@ struct TrackChoice: Sendable, Equatable {
 
     /// The number, where the text is one.
     var number: Int? {
-        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
         return Int(text)
     }
 

@@ -1,11 +1,9 @@
 import RoomClient
 import RoomClientNIO
+import Synchronization
 
 /// One session at one server, for as long as a command runs.
 struct TerminalSession: Sendable {
-    /// The time after which a command gives up.
-    static let patience = Duration.seconds(20)
-
     let server: ServerAddress
     let client: RoomClient
     let transport: any ClientTransport
@@ -17,21 +15,22 @@ struct TerminalSession: Sendable {
     /// The key of the server among what is remembered.
     var key: String { server.description }
 
-    /// Runs the client beside `body`; ends with the first failure to reach the server.
+    /// Runs the client beside `body`; ends with the first failure to reach the server, and where it is silent for long.
     func connected<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value
+        _ body: @escaping @Sendable (Patience) async throws -> Value
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
+        let patience = Patience()
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
                 try await client.run()
                 return nil
             }
             group.addTask { try await firstFault() }
             group.addTask {
-                try await Task.sleep(for: Self.patience)
+                try await patience.lost()
                 throw TerminalFailure.unavailable("\(server.authority) does not answer: try again in a moment")
             }
-            group.addTask { try await body() }
+            group.addTask { try await body(patience) }
             defer { group.cancelAll() }
             while let value = try await group.next() {
                 if let value { return value }
@@ -60,7 +59,7 @@ struct TerminalSession: Sendable {
         at room: RoomReference, _ body: @escaping @Sendable (RoomSnapshot) async throws -> Value
     ) async throws -> Value {
         do {
-            return try await connected { try await follow(room, body) }
+            return try await connected { _ in try await follow(room, body) }
         } catch let error as ClientError {
             throw TerminalFailure(error, room: room.description)
         }
@@ -85,6 +84,25 @@ struct TerminalSession: Sendable {
         try folder.update { configuration in
             configuration.server = key
             if let room { configuration.use(room, at: key) }
+        }
+    }
+}
+
+/// How long a command waits for a server that says nothing.
+final class Patience: Sendable {
+    static let time = Duration.seconds(20)
+
+    private let began = Mutex(ContinuousClock.now)
+
+    /// The server has answered, and the next answer is waited for.
+    func beginAnew() { began.withLock { $0 = .now } }
+
+    /// Returns when the time is over.
+    func lost() async throws {
+        while true {
+            let end = began.withLock { $0 } + Self.time
+            guard end > .now else { return }
+            try await Task.sleep(until: end, clock: .continuous)
         }
     }
 }

@@ -67,7 +67,9 @@ package struct Line: Sendable, Equatable {
     func cut(to width: Int) -> Line {
         guard pieces.contains(where: { $0.column + $0.width > width }) else { return self }
         var line = Line(signs, background: background)
-        for piece in pieces { line.put(piece.text, at: piece.column, within: min(piece.width, width - piece.column), ink: piece.ink) }
+        for piece in pieces {
+            line.put(piece.text, at: piece.column, within: min(piece.width, width - piece.column), ink: piece.ink)
+        }
         return line
     }
 

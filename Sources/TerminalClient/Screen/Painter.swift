@@ -73,9 +73,10 @@ package struct Painter: Sendable {
             return line
         }
         var line = Line(signs, background: .warning)
-        let short = "No connection since \(since). Trying again."
-        let long = reason.map { "No connection since \(since): \($0). Trying again." } ?? short
-        line.put(TextWidth.of(long) <= width - 2 ? long : short, at: 1, within: width - 2, ink: .warning)
+        var texts = ["No connection since \(since). Trying again.", "Offline since \(since), trying again"]
+        if let reason { texts.insert("No connection since \(since): \(reason). Trying again.", at: 0) }
+        let text = texts.first { TextWidth.of($0) <= width - 2 } ?? "Offline since \(since)"
+        line.put(text, at: 1, within: width - 2, ink: .warning)
         return line
     }
 

@@ -14,8 +14,9 @@ extension RoomFacts {
         switch news {
         case .votes(let track, 0, _):
             // A track's votes are spent where it is queued, and when the room has chosen it.
-            return !queue.contains { entry in entry.track == track && !before.queue.contains { $0.number == entry.number } }
-                && !(onAir?.track == track && onAir?.entry != before.onAir?.entry)
+            let known = Set(before.queue.map(\.number))
+            let isQueued = queue.contains { $0.track == track && !known.contains($0.number) }
+            return !isQueued && !(onAir?.track == track && onAir?.entry != before.onAir?.entry)
         case .dequeued(let entry): return onAir?.entry != entry.number
         // One song follows another: only the new one is told.
         case .stopped: return onAir == nil
