@@ -2,19 +2,33 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 public import RoomClient
-import Synchronization
 import TLSTransport
 import WebSocketCodec
 
-/// How a client reaches its server where there is no `URLSession` with WebSockets: on Linux, and everywhere else.
+/// How a client reaches its server where there is no `URLSession` with WebSockets: on Linux.
 ///
-/// Connections use TLS 1.2 or newer and the project's own WebSocket layer, on the threads that all of SwiftNIO shares.
+/// Connections use HTTP/1.1 over TLS 1.2 or newer, with the system's OpenSSL and the project's own WebSocket layer, on
+/// the threads that all of SwiftNIO shares (`MultiThreadedEventLoopGroup.singleton`). A server without TLS is reached
+/// in plain text, which ``RoomClient/ServerAddress`` allows on this machine only.
+///
+/// - Connecting: of a host with several addresses, the first one that answers is used (RFC 8305). A connection must be
+///   made within 10 s, a WebSocket be open within 20 s, a request be answered within 30 s. Proxies are not used.
+/// - Cancelling: the end of the calling task ends an attempt or a request at once and closes its connection. The fault
+///   that is thrown then has a `CancellationError` as its cause.
+/// - Requests: a connection is kept for 5 s after an answer. Only a request that may be repeated uses one again: GET,
+///   HEAD, and one with an `idempotency-key`.
+/// - Sockets: see ``connect(_:)``.
 public final class NIOTransport: ClientTransport {
     /// How the transport makes sure that it talks to the right server.
     public enum Trust: Sendable, Hashable {
         /// By the system's certificate authorities, and the host's name.
+        ///
+        /// They are OpenSSL's: those of its directory, or those that the environment's `SSL_CERT_FILE` and
+        /// `SSL_CERT_DIR` name.
         case system
-        /// By the certificate authorities in this PEM file, and the host's name.
+        /// By the system's certificate authorities and those in this PEM file, and the host's name.
+        case systemAnd(file: String)
+        /// By the certificate authorities in this PEM file alone, and the host's name.
         case authority(file: String)
         /// By nothing: anybody in between can read and change everything. For development.
         case insecure
@@ -22,165 +36,93 @@ public final class NIOTransport: ClientTransport {
 
     /// The longest message and the longest answer: 16 MiB, ten times a snapshot of the largest room.
     static let mostBytes = 16 * 1024 * 1024
-    /// The time to connect, with name resolution and without TLS.
-    private static let connectTimeout = TimeAmount.seconds(10)
-    /// The time for a request with its answer, and for an opening handshake, each with TLS.
-    private static let answerTimeout = TimeAmount.seconds(30)
 
-    private let group: MultiThreadedEventLoopGroup
-    private let tls: TLSContext
-    private let resources: TLSEventLoopGroupResources
+    private let dialer: Dialer
+    private let idle: IdleConnection
 
-    /// A transport. It blocks while it reads the certificates.
+    /// Makes a transport; blocks while it reads the certificates.
     ///
-    /// - Throws: ``RoomClient/TransportFault`` if the certificates cannot be used.
-    public init(trust: Trust = .system) throws(TransportFault) {
-        group = MultiThreadedEventLoopGroup.singleton
-        let verification: ServerVerification =
-            switch trust {
-            case .system: .system
-            case .authority(let file): .certificateAuthority(path: file)
-            case .insecure: .noneForTests
-            }
-        do throws(TLSFault) {
-            tls = try TLSContext(clientVerifying: verification)
-            resources = try TLSEventLoopGroupResources(group)
-        } catch {
-            throw TransportFault("\(error)", isLasting: true, cause: error)
-        }
+    /// - Throws: A lasting fault if the file of certificates cannot be used.
+    public convenience init(trust: Trust = .system) throws(TransportFault) {
+        try self.init(trust: trust, times: Times())
     }
 
-    /// Sends one request on a connection of its own.
+    /// Makes a transport with other times, for tests.
+    init(trust: Trust, times: Times) throws(TransportFault) {
+        dialer = try Dialer(trust: trust, times: times)
+        idle = IdleConnection(lasting: times.idle)
+    }
+
+    /// Sends one request and returns the whole answer.
+    ///
+    /// The transport sets `host`, `content-length` and `connection` itself, and `user-agent` if the request has none. An
+    /// answer of more than 16 MiB is a fault.
+    ///
+    /// - Throws: A fault if there is no answer. It is lasting if the server's certificate is not trusted, or if the
+    ///   request cannot be sent as it is.
     public func send(_ request: ClientRequest) async throws(TransportFault) -> ClientResponse {
-        try await exchange(with: request.server) { channel, promise in
+        let outgoing = try OutgoingRequest(request)
+        if outgoing.isRepeatable, let channel = idle.take(for: request.server),
+            let response = try await send(outgoing, again: channel)
+        {
+            return response
+        }
+        let answer: RequestHandler.Answer = try await dialer.connect(
+            to: request.server, within: dialer.times.request
+        ) { channel, promise in
             try channel.pipeline.syncOperations.addHandlers(
-                HTTPRequestEncoder(), ByteToMessageHandler(HTTPResponseDecoder()),
-                RequestHandler(request, answer: promise))
+                HTTPRequestEncoder(), ByteToMessageHandler(HTTPResponseDecoder()), RequestHandler())
+            channel.writeAndFlush(RequestHandler.Exchange(request: outgoing, answer: promise), promise: nil)
+        }
+        if let channel = answer.channel { idle.keep(channel, for: request.server) }
+        return answer.response
+    }
+
+    /// Sends a request on a connection that has had an answer; nil if the server closed it before it answered this one.
+    private func send(
+        _ request: OutgoingRequest, again channel: any Channel
+    ) async throws(TransportFault) -> ClientResponse? {
+        do {
+            let answer: RequestHandler.Answer = try await dialer.wait(
+                on: channel.eventLoop, for: request.server, within: dialer.times.request
+            ) { promise in
+                channel.writeAndFlush(RequestHandler.Exchange(request: request, answer: promise), promise: nil)
+            }
+            if let kept = answer.channel { idle.keep(kept, for: request.server) }
+            return answer.response
+        } catch is RequestHandler.Unanswered {
+            return nil
+        } catch {
+            channel.close(promise: nil)
+            throw TransportFault(error, at: request.server)
         }
     }
 
     /// Opens a WebSocket.
+    ///
+    /// - Reading: the socket reads ahead of ``RoomClient/ClientSocket/receive()`` until messages of 256 KiB wait, so
+    ///   that pings are answered while nobody asks. Then it stops, and with it the server. A message has at most 16 MiB;
+    ///   one that is longer, or not text, is a violation, which closes the socket.
+    /// - Sending: `send` returns when the system has taken the message for the server. If the calling task is cancelled,
+    ///   it throws, and the message may go out all the same.
+    /// - Closing: `close` takes at most 3 s. Messages that arrive after it are dropped. A code that RFC 6455 does not
+    ///   allow in a Close frame is left out. A socket that nobody holds any more is closed without a close handshake.
+    /// - Loss: a connection that ends without a Close frame makes `receive` throw, after the messages before it.
+    ///
+    /// Messages are compressed (RFC 7692) if the server agrees.
+    ///
+    /// - Throws: A fault, with the server's answer and up to 64 KiB of its body if it refused the handshake.
     public func connect(_ request: ClientRequest) async throws(TransportFault) -> any ClientSocket {
-        let nonce = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-        let fields = request.fields.sorted { $0.key < $1.key }.compactMap { HeaderField($0.key, $0.value) }
-        let handshake = ClientHandshake(
-            host: request.server.authority, target: request.target, subprotocols: [OpeningHandler.subprotocol],
-            extensions: DeflateParameters.offers(.contextTakeover), fields: fields, nonce: nonce)
-        guard let handshake, fields.count == request.fields.count else {
-            throw TransportFault("\"\(request.target)\" cannot stand in a request", isLasting: true)
+        let outgoing = try OutgoingRequest(request)
+        guard let handshake = outgoing.handshake(subprotocol: OpeningHandler.subprotocol) else {
+            throw TransportFault("a socket is opened with GET and without a body", isLasting: true)
         }
-        let socket: NIOSocket = try await exchange(with: request.server) { channel, promise in
-            try channel.pipeline.syncOperations.addHandler(OpeningHandler(handshake, opened: promise))
+        let times = dialer.times
+        let socket: NIOSocket = try await dialer.connect(to: request.server, within: times.opening) {
+            channel, promise in
+            try channel.pipeline.syncOperations.addHandler(
+                OpeningHandler(handshake, to: request.server, closingWithin: times.close, opened: promise))
         }
         return socket
-    }
-
-    /// Connects, and waits for what handlers make of the connection.
-    private func exchange<Value: Sendable>(
-        with server: ServerAddress,
-        _ addHandlers: @escaping @Sendable (any Channel, EventLoopPromise<Value>) throws -> Void
-    ) async throws(TransportFault) -> Value {
-        let attempt = Attempt()
-        let (tls, resources) = (server.isSecure ? tls : nil, resources)
-        let promise = group.any().makePromise(of: Value.self)
-        let bootstrap = ClientBootstrap(group: group)
-            .connectTimeout(Self.connectTimeout)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelOption(.autoRead, value: false)
-            .channelInitializer { channel in
-                attempt.began(channel)
-                return channel.eventLoop.makeCompletedFuture {
-                    if let tls {
-                        try channel.pipeline.syncOperations.addHandler(
-                            TLSHandler(
-                                tls, resources: resources.resources(on: channel.eventLoop), serverName: server.host))
-                    }
-                    try addHandlers(channel, promise)
-                }
-            }
-        bootstrap.connect(host: server.host, port: server.port).whenComplete { result in
-            switch result {
-            case .failure(let error): promise.fail(error)
-            case .success(let channel):
-                let timer = channel.eventLoop.scheduleTask(in: Self.answerTimeout) {
-                    promise.fail(TransportFault("\(server.authority) does not answer"))
-                    channel.close(promise: nil)
-                }
-                promise.futureResult.whenComplete { _ in timer.cancel() }
-            }
-        }
-        do {
-            return try await withTaskCancellationHandler {
-                try await promise.futureResult.get()
-            } onCancel: {
-                promise.fail(TransportFault("the attempt was cancelled"))
-                attempt.cancel()
-            }
-        } catch {
-            attempt.cancel()
-            throw Self.fault(error, server)
-        }
-    }
-
-    /// A fault in words for the person in front of the device.
-    private static func fault(_ error: any Error, _ server: ServerAddress) -> TransportFault {
-        switch error {
-        case let fault as TransportFault: fault
-        case let fault as TLSFault:
-            switch fault {
-            case .certificateRejected, .fingerprintMismatch, .invalidHostName:
-                TransportFault("\(server.authority): \(fault)", isLasting: true, cause: fault)
-            case .file, .invalidCertificate, .invalidPrivateKey, .keyMismatch, .notDevelopmentCertificate, .setup,
-                .handshake, .closedDuringHandshake, .truncated, .record, .unreadReplies:
-                TransportFault("\(server.authority): \(fault)", cause: fault)
-            }
-        case let error as NIOConnectionError:
-            if error.connectionErrors.isEmpty, error.dnsAError != nil || error.dnsAAAAError != nil {
-                TransportFault("there is no host \(server.host)", cause: error)
-            } else {
-                TransportFault(
-                    "\(server.authority) cannot be reached"
-                        + (error.connectionErrors.last.map { ": \(Self.reason($0.error))" } ?? ""), cause: error)
-            }
-        case is ChannelError: TransportFault("\(server.authority) closed the connection", cause: error)
-        case let error as IOError: TransportFault("\(server.authority): \(Self.reason(error))", cause: error)
-        default: TransportFault("\(server.authority): \(error)", cause: error)
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        guard let error = error as? IOError else { return "\(error)" }
-        return switch error.errnoCode {
-        case ECONNREFUSED: "nothing listens there"
-        case ETIMEDOUT: "no answer"
-        case EHOSTUNREACH, ENETUNREACH: "there is no way to it"
-        default: "\(error)"
-        }
-    }
-}
-
-/// One attempt's channel, which goes with the task that wants it.
-private final class Attempt: Sendable {
-    private struct State {
-        var channel: (any Channel)?
-        var isCancelled = false
-    }
-
-    private let state = Mutex(State())
-
-    func began(_ channel: any Channel) {
-        let isCancelled = state.withLock { state in
-            state.channel = channel
-            return state.isCancelled
-        }
-        if isCancelled { channel.close(promise: nil) }
-    }
-
-    func cancel() {
-        let channel = state.withLock { state in
-            state.isCancelled = true
-            return state.channel
-        }
-        channel?.close(promise: nil)
     }
 }

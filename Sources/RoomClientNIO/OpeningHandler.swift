@@ -2,53 +2,54 @@ import NIOCore
 import RoomClient
 import WebSocketCodec
 
-/// Opens the WebSocket of one connection, then leaves it to a ``SocketHandler``.
+/// Opens the WebSocket of one connection, then leaves it to a ``SocketHandler``; confined to the channel's event loop.
 final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// The subprotocol of all sockets.
     static let subprotocol = "backline.v1.json"
-    /// The most bytes of a refusal's body that are read.
-    private static let mostBytes = 65_536
 
     private let handshake: ClientHandshake
+    private let server: ServerAddress
+    private let closeTime: TimeAmount
     private let opened: EventLoopPromise<NIOSocket>
     private var parser = HeadParser()
     private var arrived = ByteBuffer()
-    /// The status of a refusal, and the length of its body if it is known.
-    private var refusal: (status: Int, length: Int?)?
+    /// The answer that refuses the handshake, while its body arrives.
+    private var refusal: (status: Int, body: RefusalBody)?
 
-    init(_ handshake: ClientHandshake, opened: EventLoopPromise<NIOSocket>) {
+    /// Makes the handler of a connection that is active.
+    init(
+        _ handshake: ClientHandshake, to server: ServerAddress, closingWithin closeTime: TimeAmount,
+        opened: EventLoopPromise<NIOSocket>
+    ) {
         self.handshake = handshake
+        self.server = server
+        self.closeTime = closeTime
         self.opened = opened
     }
 
-    func channelActive(context: ChannelHandlerContext) {
+    func handlerAdded(context: ChannelHandlerContext) {
         var request = ByteBuffer()
         handshake.writeRequest(into: &request)
         context.writeAndFlush(wrapOutboundOut(request), promise: nil)
         context.read()
-        context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         arrived.writeImmutableBuffer(unwrapInboundIn(data))
-        guard refusal == nil else { return readRefusal(context) }
-        do {
-            guard let head = try parser.parseResponse(&arrived) else { return }
-            if head.status != 101 {
-                refusal = (head.status, head.fields.onlyValue(of: "Content-Length").flatMap { Int($0) })
-                return readRefusal(context)
+        do throws(HandshakeViolation) {
+            while refusal == nil, let head = try parser.parseResponse(&arrived) {
+                switch head.status {
+                case 101: return try open(head, context)
+                // RFC 9110 §15.2: any number of them may come before the answer.
+                case 100..<200: parser = HeadParser()
+                default: refusal = (head.status, RefusalBody(head.fields))
+                }
             }
-            let agreement = try handshake.agree(on: head)
-            let handler = SocketHandler(deflate: agreement.deflate)
-            try context.pipeline.syncOperations.addHandler(handler)
-            opened.succeed(NIOSocket(context.channel, handler.inbox))
-            if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }
-            context.pipeline.syncOperations.removeHandler(self, promise: nil)
-        } catch let violation as HandshakeViolation {
-            fail(TransportFault("the server does not speak this protocol: \(violation)", cause: violation), context)
+            readRefusal(isEnd: false, context)
         } catch {
             fail(error, context)
         }
@@ -59,30 +60,43 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelReadComplete()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { fail(error, context) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        readRefusal(isEnd: true, context)
+        fail(error, context)
+    }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if refusal != nil { refused() }
-        opened.fail(ChannelError.ioOnClosedChannel)
+        readRefusal(isEnd: true, context)
+        fail(ChannelError.eof, context)
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { opened.fail(ChannelError.ioOnClosedChannel) }
 
-    private func readRefusal(_ context: ChannelHandlerContext) {
-        let length = min(refusal?.length ?? Self.mostBytes, Self.mostBytes)
-        guard arrived.readableBytes >= length else { return }
-        refused()
-        context.close(promise: nil)
+    private func open(_ head: ResponseHead, _ context: ChannelHandlerContext) throws(HandshakeViolation) {
+        let agreement = try handshake.agree(on: head)
+        // RFC 6455 §4.2.2 lets a server select none, but the messages of another protocol say nothing here.
+        guard agreement.subprotocol != nil else { throw .unknownSubprotocols }
+        let handler = SocketHandler(to: server, deflate: agreement.deflate, closingWithin: closeTime)
+        let socket = NIOSocket(context.channel, handler)
+        do {
+            try context.pipeline.syncOperations.addHandler(handler)
+        } catch {
+            return fail(error, context)
+        }
+        // If nobody waits any more, the socket is let go here, which closes the channel.
+        opened.succeed(socket)
+        if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 
-    private func refused() {
-        guard let refusal else { return }
-        let body = Array(arrived.readableBytesView.prefix(refusal.length ?? Self.mostBytes))
-        opened.fail(
+    private func readRefusal(isEnd: Bool, _ context: ChannelHandlerContext) {
+        guard let refusal, let body = refusal.body.read(arrived, isEnd: isEnd) else { return }
+        let response = ClientResponse(status: refusal.status, body: body)
+        fail(
             TransportFault(
-                "the server answered with status \(refusal.status)",
-                response: ClientResponse(status: refusal.status, body: body)))
+                "\(server.authority) refused the connection with status \(refusal.status)", response: response),
+            context)
     }
 
     private func fail(_ error: any Error, _ context: ChannelHandlerContext) {

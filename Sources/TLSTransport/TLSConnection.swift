@@ -190,8 +190,7 @@ internal import NIOCore
         guard context.role == .client, verification != X509_V_OK, context.verification?.checksHostName == true else {
             return .handshake(error)
         }
-        // A NUL-terminated constant of the library.
-        return .certificateRejected(reason: unsafe String(cString: X509_verify_cert_error_string(verification)))
+        return .certificateRejected(CertificateRejection(verification))
     }
 
     /// The SHA-256 of the peer's certificate; `nil` if it sent none.

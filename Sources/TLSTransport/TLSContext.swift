@@ -65,20 +65,17 @@ internal import COpenSSL
         try self.init(role: .client, verification: verification)
         switch verification {
         case .system:
-            guard unsafe SSL_CTX_set_default_verify_paths(pointer) == 1 else {
-                throw TLSFault.setup(OpenSSLError.takeLast())
-            }
-            unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+            try trustSystem()
+        case .systemAnd(let path):
+            try trustSystem()
+            try trustCertificates(path)
         case .certificateAuthority(let path):
-            try Files.requireReadable(path)
-            guard unsafe SSL_CTX_load_verify_file(pointer, path) == 1 else {
-                throw TLSFault.invalidCertificate(path: path, OpenSSLError.takeLast())
-            }
-            unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+            try trustCertificates(path)
         case .fingerprint, .noneForTests:
             // A pinned certificate is compared by the handler once the handshake is done.
-            unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_NONE, nil)
+            break
         }
+        unsafe SSL_CTX_set_verify(pointer, verification.checksHostName ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
         let protocols = [UInt8(Self.applicationProtocol.utf8.count)] + Array(Self.applicationProtocol.utf8)
         // Unlike similar functions, this one returns 0 for success.
         guard unsafe SSL_CTX_set_alpn_protos(pointer, protocols, UInt32(protocols.count)) == 0 else {
@@ -111,6 +108,19 @@ internal import COpenSSL
 
     deinit {
         unsafe SSL_CTX_free(pointer)
+    }
+
+    private func trustSystem() throws(TLSFault) {
+        guard unsafe SSL_CTX_set_default_verify_paths(pointer) == 1 else {
+            throw TLSFault.setup(OpenSSLError.takeLast())
+        }
+    }
+
+    private func trustCertificates(_ path: String) throws(TLSFault) {
+        try Files.requireReadable(path)
+        guard unsafe SSL_CTX_load_verify_file(pointer, path) == 1 else {
+            throw TLSFault.invalidCertificate(path: path, OpenSSLError.takeLast())
+        }
     }
 
     private func useCertificateChain(_ path: String) throws(TLSFault) {

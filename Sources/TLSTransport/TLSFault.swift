@@ -21,7 +21,7 @@ package enum TLSFault: Error, Hashable, Sendable {
     /// The handshake failed: no common version or protocol, invalid bytes, an alert of the peer.
     case handshake(OpenSSLError)
     /// The server's certificate is not trusted, has expired, or belongs to another host.
-    case certificateRejected(reason: String)
+    case certificateRejected(CertificateRejection)
     /// The server's certificate is not the pinned one.
     case fingerprintMismatch(expected: SHA256Digest, actual: SHA256Digest?)
     /// The peer closed the transport before the handshake was done.

@@ -15,7 +15,9 @@ final class PocketServer: ClientTransport {
         var sockets: [PocketSocket] = []
         var isReachable = true
         var connects = 0
-        var now: Int64 = 1_000_000
+        private let start = ContinuousClock.now
+        /// The time in milliseconds.
+        var now: Int64 { 1_000_000_000 + Int64(start.duration(to: .now) / .milliseconds(1)) }
         var isMute = false
         var epoch = "e1"
         /// The targets of all handshakes.
@@ -67,7 +69,6 @@ final class PocketServer: ClientTransport {
         guard !events.isEmpty else { return }
         var recorded: [RecordedEvent] = []
         for event in events {
-            state.now += 1
             let next = RecordedEvent(seq: state.room.seq + 1, at: Timestamp(milliseconds: state.now), event: event)
             state.room.evolve(next)
             recorded.append(next)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RandomTestSupport
 import RoomClient
 import RoomDomain
 import RoomReplica
@@ -105,6 +106,8 @@ private typealias Room = RoomClient::Room
             client.wake()
             try await until { room.phase == .live && room.pending.isEmpty }
             #expect(room.track(TrackID(rawValue: 2))?.votes == 1)
+            let targets = server.state.withLock { $0.targets }
+            #expect(targets.last?.hasSuffix("/socket?epoch=e1&seq=3") == true, "it resumes from what was kept")
         }
         #expect(await store.load().outbox.isEmpty)
     }
@@ -135,8 +138,9 @@ private typealias Room = RoomClient::Room
         }
     }
 
-    @Test(arguments: 1...6) func `after random use a room shows what the server has`(seed: Int) async throws {
-        var random = SystemRandomNumberGenerator()
+    @Test(arguments: TestSeed.several(6))
+    func `after random use a room shows what the server has`(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
         addSongs(20)
         let client = try client()
         let room = client.room(server.reference)
@@ -145,7 +149,8 @@ private typealias Room = RoomClient::Room
             for step in 1...200 {
                 let track = RoomDomain.TrackID(rawValue: Int.random(in: 1...25, using: &random))
                 switch Int.random(in: 0..<12, using: &random) {
-                case 0: server.perform(.addTracks([.init(source: "f", sourceID: "n\(step)", title: "T\(step * 7 % 50)")]))
+                case 0:
+                    server.perform(.addTracks([.init(source: "f", sourceID: "n\(step)", title: "T\(step * 7 % 50)")]))
                 case 1: server.perform(.removeTracks([track]))
                 case 2: server.perform(.enqueue(track: track, index: nil))
                 case 3: server.perform(.play(entry: nil))
@@ -194,7 +199,8 @@ private typealias Room = RoomClient::Room
         weak var last: Room?
         try await running(client) {
             for number in 1...10_000 {
-                let id = "00000000-0000-7000-8000-" + String(repeating: "0", count: 12 - "\(number)".count) + "\(number)"
+                let digits = String(1_000_000_000_000 + number).dropFirst()
+                let id = "00000000-0000-7000-8000-\(digits)"
                 let room = client.room(try #require(RoomReference(id)))
                 last = room
                 if number % 100 == 0 { await Task.yield() }

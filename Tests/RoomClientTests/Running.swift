@@ -13,11 +13,11 @@ func running<Value: Sendable>(
     return value
 }
 
-/// Waits until a condition holds, for half a minute at most.
+/// Waits until a condition holds, for ten minutes at most: other tests may take all processors meanwhile.
 @MainActor func until(
     _ condition: () -> Bool, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + .seconds(600)
     while !condition() {
         guard ContinuousClock.now < end else {
             Issue.record(comment ?? "the condition did not come to hold", sourceLocation: sourceLocation)

@@ -39,6 +39,22 @@ import Testing
         ServerMessage.error(re: re, code: code, message: "no", retryAfterMs: retryAfterMs)
     }
 
+    @Test func `what is acknowledged is confirmed also by an event that changes nothing`() throws {
+        var client = try live()
+        let command = try client.post(.rename(name: "Anna"), to: kitchen, key: "a")
+        guard case .command(let id?, _, _, _)? = client.sent().last else { throw UnfitMessage() }
+        try client.receive(ServerMessage.ack(re: id, seq: 6, keyed: 101, result: nil))
+        #expect(client.machine.room(kitchen)?.shown?.members.first?.name == "Anna")
+        let room = ServedRoom.kitchenID.description
+        try client.receive(
+            Array(
+                #"{"type":"delta","room":"\#(room)","from":6,"seq":6,"events":[{"seq":6,"at":0,"type":"later"}]}"#.utf8)
+        )
+        #expect(client.machine.room(kitchen)?.shown?.members.first?.name == "Ana")
+        #expect(client.steps().last.map { if case .changed = $0 { true } else { false } } == true)
+        #expect(command.rawValue == 1)
+    }
+
     // MARK: Connecting and following
 
     @Test func `nothing connects before the start`() throws {

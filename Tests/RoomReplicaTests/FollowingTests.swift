@@ -70,6 +70,14 @@ import Testing
             id: ServedRoom.kitchenID, code: .zero, name: "", createdAt: Timestamp(milliseconds: 0), visibility: .public)
     }
 
+    @Test func `an event that changes nothing moves the position, and that is told`() throws {
+        var following = try live()
+        let unknown = ShownEvent.unknown(type: "lightsDimmed", seq: 6, at: Timestamp(milliseconds: 0))
+        #expect(following.take([unknown]) == [.changed([])])
+        #expect(following.replica?.position == position(6))
+        #expect(following.take([unknown]) == [])
+    }
+
     @Test func `a socket that was opened for the room needs no question`() throws {
         var following = Following(.code(.zero))
         #expect(following.connected(isAsked: true) == [])

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOEmbedded
 import RandomTestSupport
@@ -107,7 +108,7 @@ import Testing
             Issue.record("\(pair.client.recorder.faults)")
             return
         }
-        #expect(reason.contains("mismatch"))
+        #expect(reason.kind == .otherName && reason.description.contains("mismatch"))
         #expect(pair.client.recorder.events == [] && !pair.client.channel.isActive)
         // An alert informs the server.
         guard case .handshake(let error)? = pair.server.recorder.faults.first else {
@@ -124,7 +125,61 @@ import Testing
             Issue.record("\(pair.client.recorder.faults)")
             return
         }
-        #expect(reason.contains("self-signed") || reason.contains("self signed"))
+        #expect(reason.kind == .unknownAuthority)
+        #expect(reason.description.contains("self-signed") || reason.description.contains("self signed"))
+    }
+
+    @Test(arguments: [(-500, CertificateRejection.Kind.expired), (2, .notYetValid)])
+    func `a certificate is accepted only between its dates`(
+        days: Int, kind: CertificateRejection.Kind
+    ) throws {
+        let directory = try TemporaryDirectory()
+        let made = try DevelopmentCertificate.load(orMakeIn: directory.path, now: time(nil) + days * 86_400)
+        let pair = try EmbeddedPair(
+            client: TLSContext(clientVerifying: .certificateAuthority(path: made.authorityPath)),
+            server: TLSContext(serverCertificateChain: made.certificatePath, privateKey: made.keyPath),
+            serverName: "localhost")
+        try pair.exchange()
+        guard case .certificateRejected(let reason)? = pair.client.recorder.faults.first else {
+            Issue.record("\(pair.client.recorder.faults)")
+            return
+        }
+        #expect(reason.kind == kind)
+    }
+
+    @Test func `an authority beside the system's vouches for what it signed, and no other does`() throws {
+        let directory = try TemporaryDirectory()
+        let other = try DevelopmentCertificate.load(orMakeIn: directory.path)
+        let path = try Identity.shared.get().certificate.authorityPath
+        let trusting = try EmbeddedPair(
+            client: TLSContext(clientVerifying: .systemAnd(path: path)), serverName: "localhost")
+        try trusting.exchange()
+        #expect(trusting.client.recorder.events.count == 1 && trusting.client.recorder.faults == [])
+        let wary = try EmbeddedPair(
+            client: TLSContext(clientVerifying: .systemAnd(path: other.authorityPath)), serverName: "localhost")
+        try wary.exchange()
+        guard case .certificateRejected(let reason)? = wary.client.recorder.faults.first else {
+            Issue.record("\(wary.client.recorder.faults)")
+            return
+        }
+        #expect(reason.kind == .unknownAuthority)
+    }
+
+    @Test func `the system's authorities count beside a file's`() async {
+        // In a process of its own, because OpenSSL reads the environment.
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let ofSystem = try DevelopmentCertificate.load(orMakeIn: directory.path + "/system")
+            let ofFile = try DevelopmentCertificate.load(orMakeIn: directory.path + "/file")
+            _ = unsafe setenv("SSL_CERT_FILE", ofSystem.authorityPath, 1)
+            let client = try TLSContext(clientVerifying: .systemAnd(path: ofFile.authorityPath))
+            for made in [ofSystem, ofFile] {
+                let server = try TLSContext(serverCertificateChain: made.certificatePath, privateKey: made.keyPath)
+                let pair = try EmbeddedPair(client: client, server: server, serverName: "localhost")
+                try pair.exchange()
+                try #require(pair.client.recorder.events.count == 1)
+            }
+        }
     }
 
     @Test(arguments: ["", "a..b", "a b", "a,DNS:evil", "é", String(repeating: "a", count: 64)])

@@ -1,6 +1,7 @@
 import RoomDomain
 import RoomReplica
 import RoomWire
+import Synchronization
 
 extension ClientEngine {
     /// What tasks that wait are told, once the lock is free.
@@ -113,6 +114,14 @@ extension ClientEngine {
             .success(Receipt(sequence: sequence, result))
         } else {
             .failure(ClientError(answer) ?? ClientError(.internal, "the command has no answer"))
+        }
+    }
+
+    /// A time that is past for the server, as near to the present as is known: the server refuses times of the future.
+    var pastServerTime: ServerTime {
+        state.withLock { state in
+            let error = state.machine?.timeErrorMs ?? 0
+            return ServerTime(milliseconds: serverTime(state).milliseconds &- Int64(error.rounded(.up)))
         }
     }
 

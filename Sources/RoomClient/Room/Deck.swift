@@ -1,7 +1,6 @@
 public import Observation
 import RoomDomain
 import RoomReplica
-import Synchronization
 
 /// A DJ's own deck: what this device plays, with a connection or without one.
 ///
@@ -126,7 +125,7 @@ import Synchronization
 
     // MARK: Inside
 
-    private var now: ServerTime { room.engine.state.withLock { room.engine.serverTime($0) } }
+    private var now: ServerTime { room.engine.pastServerTime }
 
     private func change(_ body: () -> Void) {
         guard ending == nil else { return }

@@ -51,7 +51,8 @@ extension ClientMachine {
             case .changed(let changes):
                 rooms[index].isUnsaved = true
                 guard let reached = rooms[index].replica?.position.seq else { continue }
-                show(changes, touched: rooms[index].overlay.reached(reached), index)
+                let touched = rooms[index].overlay.reached(reached)
+                show(changes, touched: touched, index, isMoved: true)
             case .answered(let keyed):
                 guard let epoch = rooms[index].replica?.position.epoch else { continue }
                 carry(rooms[index].commands.roomAnswered(epoch: epoch, keyed: keyed, at: now), index, at: now)
@@ -116,11 +117,11 @@ extension ClientMachine {
         }
     }
 
-    /// Tells what has changed as it is shown.
-    mutating func show(_ changes: [RoomChange], touched: Overlay.Touched, _ index: Int) {
+    /// Tells what has changed as it is shown; nothing may have, where only the position is another.
+    mutating func show(_ changes: [RoomChange], touched: Overlay.Touched, _ index: Int, isMoved: Bool = false) {
         guard let replica = rooms[index].replica else { return }
         let shown = rooms[index].overlay.shown(changes, touched: touched, in: replica)
-        if !shown.isEmpty { steps.append(.changed(rooms[index].reference, shown)) }
+        if isMoved || !shown.isEmpty { steps.append(.changed(rooms[index].reference, shown)) }
     }
 
     /// Does what is due in one room.

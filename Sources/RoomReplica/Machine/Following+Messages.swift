@@ -35,10 +35,11 @@ extension Following {
 
     /// Events; after a hole, the room is asked from the replica's position.
     package mutating func take(_ events: [ShownEvent]) -> [Step] {
-        guard isConnected, !hasEnded, replica != nil else { return [] }
+        guard isConnected, !hasEnded, let before = replica?.position else { return [] }
         do throws(EventHole) {
             let changes = try replica?.take(events) ?? []
-            return (changes.isEmpty ? [] : [.changed(changes)]) + reached()
+            // Where no event changes anything, the position has: what was acknowledged up to it is here.
+            return (replica?.position == before ? [] : [.changed(changes)]) + reached()
         } catch {
             return ask()
         }
