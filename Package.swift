@@ -108,6 +108,8 @@ let package = Package(
         target(
             "RoomClientNIO",
             ["RoomClient", "TLSTransport", "WebSocketCodec", nioCore, nioHTTP1, nioPosix]),
+        // The commands of a terminal: watch, vote and others.
+        target("TerminalClient", ["RoomClient", "RoomClientNIO", "SystemErrors", argumentParser]),
         target("HTTPTransport", ["WebSocketCodec", nioCore, nioHTTP1]),
         // Conversations with clients under test, for `backline rehearse`.
         target("RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec", nioCore, nioPosix]),
@@ -145,7 +147,7 @@ let package = Package(
                 "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance",
                 "LogOutput",
                 "SchemaFiles", "PostgresEventStore",
-                "SQLiteEventStore", "SystemErrors", "WebClient",
+                "SQLiteEventStore", "SystemErrors", "TerminalClient", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -326,6 +328,7 @@ let package = Package(
                 "EventStorage", "EventStoreConformance", "RandomTestSupport", "SchemaFiles", "SQLiteEventStore",
                 grdb,
             ]),
+        tests("TerminalClientTests", ["RoomClient", "TerminalClient"]),
         tests(
             "TLSTransportTests", ["RandomTestSupport", "SystemErrors", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
         tests("WebClientTests", ["SystemErrors", "WebClient", nioCore]),
