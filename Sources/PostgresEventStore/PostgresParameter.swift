@@ -16,8 +16,10 @@ extension UUID: PostgresParameter {
     static var arrayType: UInt32 { 2951 }
 
     func encode(into bytes: inout [UInt8]) -> Bool {
-        let octets = octets
-        for index in octets.indices { bytes.append(octets[index]) }
+        let (high, low) = halves
+        for half in [high, low] {
+            for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64(place)))) }
+        }
         return true
     }
 }
