@@ -10,14 +10,27 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+/// A product of another package, for targets that need one of these traits.
+///
+/// Every product has traits: an app that depends on this package without them fetches no other package.
+func product(_ name: String, _ package: String, for traits: Set<String>) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: traits))
+}
+
+let nioCore = product("NIOCore", "swift-nio", for: ["Server", "NIOClient"])
+let nioPosix = product("NIOPosix", "swift-nio", for: ["Server", "NIOClient"])
+let nioHTTP1 = product("NIOHTTP1", "swift-nio", for: ["Server", "NIOClient"])
+let nioEmbedded = product("NIOEmbedded", "swift-nio", for: ["Server"])
+let grdb = product("GRDB", "GRDB.swift", for: ["Server", "Persistence"])
+let logging = product("Logging", "swift-log", for: ["Server"])
+let coreMetrics = product("CoreMetrics", "swift-metrics", for: ["Server"])
+let argumentParser = product("ArgumentParser", "swift-argument-parser", for: ["Server"])
+let unixSignals = product("UnixSignals", "swift-service-lifecycle", for: ["Server"])
+let serviceLifecycle = product("ServiceLifecycle", "swift-service-lifecycle", for: ["Server"])
+let hummingbird = product("Hummingbird", "hummingbird", for: ["Server"])
+let hummingbirdCore = product("HummingbirdCore", "hummingbird", for: ["Server"])
+let httpTypes = product("HTTPTypes", "swift-http-types", for: ["Server"])
+let jwtKit = product("JWTKit", "jwt-kit", for: ["Server"])
 
 func target(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
@@ -29,10 +42,20 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "Backline",
-    platforms: [.macOS(.v15)],
+    // The libraries for apps are made for Apple's platforms too, the server for Linux.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .executable(name: "backline", targets: ["backline"]),
+        .library(name: "RoomClient", targets: ["RoomClient"]),
+        .library(name: "RoomClientNIO", targets: ["RoomClientNIO"]),
         .library(name: "RoomClientGRDB", targets: ["RoomClientGRDB"]),
+        .library(name: "RoomClientTesting", targets: ["RoomClientTesting"]),
+    ],
+    traits: [
+        .trait(name: "Server", description: "The server, its tools and all tests."),
+        .trait(name: "NIOClient", description: "RoomClientNIO: the client's transport for Linux, on SwiftNIO."),
+        .trait(name: "Persistence", description: "RoomClientGRDB: rooms and commands kept on the device, by GRDB."),
+        .default(enabledTraits: ["Server", "NIOClient", "Persistence"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -68,10 +91,9 @@ let package = Package(
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         target(
             "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemErrors", "CPostgres"]),
-        target(
-            "SQLiteEventStore",
-            ["EventStorage", "SchemaFiles", "SystemErrors", .product(name: "GRDB", package: "GRDB.swift")]),
-        target("RoomClientGRDB", ["RoomClient", .product(name: "GRDB", package: "GRDB.swift")]),
+        target("SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemErrors", grdb]),
+        target("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"]),
+        target("RoomClientGRDB", ["RoomClient", grdb]),
 
         // Shells.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -85,13 +107,10 @@ let package = Package(
         .executableTarget(name: "EmbedFilesTool", path: "Plugins/EmbedFilesTool", swiftSettings: settings),
         target(
             "RoomClientNIO",
-            [
-                "RoomClient", "TLSTransport", "WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"),
-                nioCore, nioPosix,
-            ]),
-        target(
-            "HTTPTransport",
-            ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
+            ["RoomClient", "TLSTransport", "WebSocketCodec", nioCore, nioHTTP1, nioPosix]),
+        // The commands of a terminal: watch, vote and others.
+        target("TerminalClient", ["RoomClient", "RoomClientNIO", "SystemErrors", argumentParser]),
+        target("HTTPTransport", ["WebSocketCodec", nioCore, nioHTTP1]),
         // Conversations with clients under test, for `backline rehearse`.
         target("RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec", nioCore, nioPosix]),
         target(
@@ -103,7 +122,7 @@ let package = Package(
         target("LogMaintenance", ["RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"]),
         target("PrometheusMetrics", [coreMetrics]),
         target("LogOutput", [nioPosix]),
-        target("IdentityTokens", ["ByteText", "RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
+        target("IdentityTokens", ["ByteText", "RoomWire", jwtKit]),
         // The plugin compiles Documentation/openapi.yaml into it.
         .target(
             name: "PushServer",
@@ -112,10 +131,7 @@ let package = Package(
                 "HTTPTransport",
                 "TLSTransport",
                 "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors", "WebClient",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging, coreMetrics,
+                hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioPosix, logging, coreMetrics,
                 serviceLifecycle,
             ],
             swiftSettings: settings, plugins: ["EmbedDescription"]),
@@ -131,7 +147,7 @@ let package = Package(
                 "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance",
                 "LogOutput",
                 "SchemaFiles", "PostgresEventStore",
-                "SQLiteEventStore", "SystemErrors", "WebClient",
+                "SQLiteEventStore", "SystemErrors", "TerminalClient", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -154,6 +170,11 @@ let package = Package(
             dependencies: ["EchoSupport", "TLSTransport", "WebSocketCodec", argumentParser, nioCore, nioPosix],
             path: "Tests/EchoClient", swiftSettings: settings),
 
+        // What loads the servers in Tests/EndToEnd/chaos_apps.py.
+        .executableTarget(
+            name: "ChaosApp", dependencies: ["RoomClient", "RoomClientGRDB", "RoomClientNIO", argumentParser],
+            path: "Tests/ChaosApp", swiftSettings: settings),
+
         // What loads the event log in Benchmarks/event_log.py and room_statistics.py.
         .executableTarget(
             name: "EventLogLoad",
@@ -168,6 +189,14 @@ let package = Package(
             name: "NearbyLoad",
             dependencies: ["CMalloc", "GeoSearch", "GeoTestSupport", "RandomTestSupport", argumentParser],
             path: "Benchmarks/NearbyLoad", swiftSettings: settings),
+
+        // What is measured in Benchmarks/room_client.py.
+        .executableTarget(
+            name: "RoomClientLoad",
+            dependencies: [
+                "CMalloc", "RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire", argumentParser,
+            ],
+            path: "Benchmarks/RoomClientLoad", swiftSettings: settings),
 
         // Tests. The first targets are what several test targets share.
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
@@ -204,8 +233,7 @@ let package = Package(
             "LogMaintenanceTests",
             [
                 "EventStorage", "LogMaintenance", "LogTestSupport", "PostgresEventStore", "PostgresTestSupport",
-                "RandomTestSupport", "RoomDomain", "RoomLog", "RoomTestSupport", "RoomWire", "SQLiteEventStore",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "RandomTestSupport", "RoomDomain", "RoomLog", "RoomTestSupport", "RoomWire", "SQLiteEventStore", grdb,
             ]),
         tests(
             "PostgresEventStoreTests",
@@ -217,17 +245,14 @@ let package = Package(
             "FuzzProperties",
             [
                 "ByteText", "HTTPTransport", "RandomTestSupport", "RoomDomain", "RoomWire", "WebSocketCodec", nioCore,
-                nioEmbedded,
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                nioEmbedded, nioHTTP1,
             ],
             path: "Tests/FuzzProperties"),
         tests("FuzzReplayTests", ["FuzzProperties", "RandomTestSupport"]),
         tests("GeoSearchTests", ["GeoSearch", "GeoTestSupport", "RandomTestSupport"]),
         tests(
             "HTTPTransportTests",
-            [
-                "HTTPTransport", nioCore, nioEmbedded, .product(name: "NIOHTTP1", package: "swift-nio"),
-            ]),
+            ["HTTPTransport", nioCore, nioEmbedded, nioHTTP1]),
         tests("IdentityTokensTests", ["IdentityTokens"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
@@ -237,9 +262,7 @@ let package = Package(
                 "RandomTestSupport", "RoomDomain", "RoomService", "RoomWire", "SimulatedTime", "TLSTransport",
                 "WebClient",
                 "WebSocketCodec",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), coreMetrics, logging, nioCore, nioEmbedded, nioPosix,
+                hummingbird, httpTypes, coreMetrics, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),
         tests(
@@ -260,9 +283,11 @@ let package = Package(
         tests(
             "RoomClientGRDBTests",
             [
-                "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomClientGRDB",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomClientGRDB", "RoomClientTesting",
+                grdb,
             ]),
+        tests(
+            "RoomClientTestingTests", ["RandomTestSupport", "RehearsedAppSupport", "RoomClient", "RoomClientTesting"]),
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
@@ -271,12 +296,17 @@ let package = Package(
         tests(
             "RehearsalTests",
             ["GeoSearch", "Rehearsal", "RehearsalTestSupport", "RoomDomain", "RoomReplica", "RoomWire"]),
-        // RoomClient as a program for `backline rehearse`.
+        // An app on RoomClient that does what conversations say, and the same as a program for `backline rehearse`.
+        target(
+            "RehearsedAppSupport", ["RehearsalTestSupport", "RoomClient", "RoomReplica", "RoomWire"],
+            path: "Tests/RehearsedAppSupport"),
         .executableTarget(
             name: "RehearsedClient",
-            dependencies: ["RehearsalTestSupport", "RoomClient", "RoomClientNIO", "RoomReplica", "RoomWire"],
+            dependencies: ["RehearsedAppSupport", "RoomClientNIO"],
             path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
-        tests("RoomClientTests", ["RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
+        tests(
+            "RoomClientTests",
+            ["ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
         tests(
             "RoomClientNIOTests",
             ["RoomClient", "RoomClientNIO", "TLSTransport", "WebSocketCodec", nioCore, nioEmbedded, nioPosix]),
@@ -296,8 +326,9 @@ let package = Package(
             "SQLiteEventStoreTests",
             [
                 "EventStorage", "EventStoreConformance", "RandomTestSupport", "SchemaFiles", "SQLiteEventStore",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                grdb,
             ]),
+        tests("TerminalClientTests", ["RoomClient", "TerminalClient"]),
         tests(
             "TLSTransportTests", ["RandomTestSupport", "SystemErrors", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
         tests("WebClientTests", ["SystemErrors", "WebClient", nioCore]),

@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// An index in memory of rooms and their locations, for nearest-neighbour searches: 80 MB for a million rooms.
 ///

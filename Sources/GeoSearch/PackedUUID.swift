@@ -1,5 +1,10 @@
 internal import ByteText
-internal import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A UUID as two numbers, which compare in the same order as its bytes.
 struct PackedUUID: Hashable, Comparable {

@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 extension RoomID: CustomStringConvertible {
     /// Reads a UUID's 36 characters, in either case; nil for any other text.

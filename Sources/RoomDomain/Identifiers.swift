@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Identity of a room: a UUIDv7, so that ids of newer rooms are larger.
 package struct RoomID: Hashable, Sendable {

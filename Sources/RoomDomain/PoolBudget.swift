@@ -1,3 +1,5 @@
+import ByteText
+
 /// The most bytes a pool may hold: a setting of the server that decides; folding a room's events does not use it.
 package struct PoolBudget: Sendable, Equatable {
     /// The default: 8 MiB.
@@ -46,7 +48,7 @@ extension Track {
 
     /// The size in bytes of a text in JSON, with the escapes that RFC 8259 §7 requires.
     private static func escaped(_ text: String) -> Int {
-        let utf8 = text.utf8.span
+        let utf8 = text.utf8.contiguous.span
         var bytes = utf8.count
         for index in utf8.indices {
             switch utf8[index] {

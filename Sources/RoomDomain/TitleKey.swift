@@ -1,6 +1,4 @@
-// The standard library's normalization has no public name; Foundation's is not in FoundationEssentials.
 import ByteText
-@_spi(_Unicode) internal import Swift
 
 /// The key by which a pool is sorted and texts are compared: a title in NFC, each scalar lower-cased by itself, compared
 /// by scalar values.
@@ -25,7 +23,7 @@ package struct TitleKey: Comparable, Sendable {
             if title.unicodeScalars.allSatisfy(Self.isAlwaysNormal) {
                 for scalar in title.unicodeScalars { Self.append(scalar, to: &bytes) }
             } else {
-                for scalar in title._nfc { Self.append(scalar, to: &bytes) }
+                for scalar in title.composedScalars { Self.append(scalar, to: &bytes) }
             }
             self.bytes = bytes
         }

@@ -77,7 +77,8 @@ extension Fingerprint {
     }
 
     fileprivate mutating func combine(_ id: UUID) {
-        let octets = id.octets
-        for index in octets.indices { self.combine(octets[index]) }
+        let (high, low) = id.halves
+        for shift in stride(from: 56, through: 0, by: -8) { self.combine(UInt8(truncatingIfNeeded: high >> shift)) }
+        for shift in stride(from: 56, through: 0, by: -8) { self.combine(UInt8(truncatingIfNeeded: low >> shift)) }
     }
 }

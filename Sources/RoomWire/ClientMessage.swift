@@ -1,3 +1,4 @@
+import ByteText
 package import RoomDomain
 
 /// A message from a client on a socket (protocol, section 3).
@@ -90,7 +91,7 @@ package enum ClientMessage: Sendable, Equatable {
 
     /// Reads one message; see ``parse(_:)-(Span<UInt8>)``.
     package static func parse(_ text: [UInt8]) throws(MessageViolation) -> ClientMessage {
-        try Self.parse(text.span)
+        try Self.parse(text.contiguous.span)
     }
 
     /// Whether `text` can be the key of a command or of an `Idempotency-Key` header: 1 to 128 Unicode scalars, none of

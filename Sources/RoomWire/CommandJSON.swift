@@ -1,3 +1,4 @@
+import ByteText
 package import RoomDomain
 
 /// The JSON of commands (protocol, section 5).
@@ -46,7 +47,7 @@ package enum CommandJSON {
 
     /// Reads the body of an HTTP request: `{"command":Command}`.
     package static func parse(body: [UInt8]) throws(MessageViolation) -> RoomCommand {
-        try Self.parse(body: body.span)
+        try Self.parse(body: body.contiguous.span)
     }
 
     /// Reads the `command` of a message or body.

@@ -1,3 +1,4 @@
+import ByteText
 package import RoomDomain
 
 /// The JSON of events (protocol, section 5), for clients and for the log.
@@ -34,7 +35,7 @@ package enum EventJSON {
 
     /// Reads one event as a client receives it.
     package static func decodeShown(_ text: [UInt8]) throws(ServerViolation) -> ShownEvent {
-        try JSONFields.answer(text.span, Self.read)
+        try JSONFields.answer(text.contiguous.span, Self.read)
     }
 
     /// Reads one event as a client receives it; its sessions are ``RoomDomain/SessionID/hidden``.

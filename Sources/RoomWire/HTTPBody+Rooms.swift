@@ -1,3 +1,4 @@
+import ByteText
 package import RoomDomain
 
 /// Bodies with a room, a part of its log, or a part of its pool.
@@ -108,7 +109,7 @@ extension HTTPBody {
 
         /// Reads the body.
         package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
-            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+            try JSONFields.answer(text.contiguous.span) { (fields) throws(FieldViolation) in
                 let you = try fields.objectIfPresent("you", You.init)
                 return try fields.object("room") { (fields) throws(FieldViolation) in
                     Self(
@@ -142,7 +143,7 @@ extension HTTPBody {
 
         /// Reads the body.
         package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
-            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+            try JSONFields.answer(text.contiguous.span) { (fields) throws(FieldViolation) in
                 Self(position: try Position(fields), events: try fields.elements("events", EventJSON.read))
             }
         }
@@ -174,7 +175,7 @@ extension HTTPBody {
 
         /// Reads the body.
         package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
-            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+            try JSONFields.answer(text.contiguous.span) { (fields) throws(FieldViolation) in
                 Self(
                     position: try Position(fields), tracks: try fields.elements("tracks", Track.init),
                     next: try fields.stringIfPresent("next"))

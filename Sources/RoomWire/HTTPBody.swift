@@ -1,3 +1,4 @@
+import ByteText
 package import RoomDomain
 
 /// The JSON bodies of HTTP answers (protocol, sections 1 and 2).
@@ -100,7 +101,7 @@ extension HTTPBody {
 
         /// Reads the body.
         package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
-            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+            try JSONFields.answer(text.contiguous.span) { (fields) throws(FieldViolation) in
                 Self(
                     seq: try fields.count("seq"), keyed: try fields.countIfPresent("keyed"),
                     result: try fields.resultIfPresent())
@@ -125,7 +126,7 @@ extension HTTPBody {
 
         /// Reads the body.
         package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
-            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+            try JSONFields.answer(text.contiguous.span) { (fields) throws(FieldViolation) in
                 Self(
                     rooms: try fields.elements("rooms", RoomSummary.init), next: try fields.stringIfPresent("next"))
             }
@@ -158,7 +159,7 @@ extension HTTPBody {
 
         /// Reads the body.
         package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
-            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+            try JSONFields.answer(text.contiguous.span) { (fields) throws(FieldViolation) in
                 var answer = try fields.object("session") { (fields) throws(FieldViolation) in
                     Self(
                         id: try fields.sessionID("id"), name: try fields.string("name"),
@@ -203,7 +204,7 @@ extension HTTPBody {
 
         /// Reads the body.
         package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
-            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+            try JSONFields.answer(text.contiguous.span) { (fields) throws(FieldViolation) in
                 Self(
                     title: try fields.string("title"), status: try fields.count("status"), code: try ErrorName(fields),
                     detail: try fields.string("detail"), retryAfterMs: try fields.countIfPresent("retryAfterMs"))

@@ -1,3 +1,4 @@
+import ByteText
 package import GeoSearch
 
 /// The parameters of a nearby search (protocol, section 7); values out of range are refused, never clamped or wrapped.
@@ -31,7 +32,7 @@ package struct NearbyQuery: Sendable, Equatable {
         try self.init { (name) throws(MessageViolation) in
             let texts = texts(name)
             guard texts.count < 2 else { throw MessageViolation(message: "\(name) must be given once") }
-            return texts.first.map { JSONParser.number(in: $0.utf8.span) }
+            return texts.first.map { JSONParser.number(in: $0.utf8.contiguous.span) }
         }
     }
 

@@ -1,5 +1,11 @@
-internal import FoundationEssentials
+import ByteText
 package import RoomDomain
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The members online in one room, as far as one server knows.
 package struct OnlineMembers: Sendable, Equatable {
@@ -23,17 +29,9 @@ package struct OnlineMembers: Sendable, Equatable {
     /// The value is the same on every server, and the sum does not depend on the order. Two different lists have
     /// different sums, except for a negligible chance.
     package static func sum(_ member: MemberID, in room: RoomID) -> Int64 {
-        let id = room.uuid.uuid
-        let bytes: [16 of UInt8] = [
-            id.0, id.1, id.2, id.3, id.4, id.5, id.6, id.7, id.8, id.9, id.10, id.11, id.12, id.13, id.14, id.15,
-        ]
-        var hash = Self.mixed(UInt64(bitPattern: Int64(member.rawValue)))
-        for start in [0, 8] {
-            var word: UInt64 = 0
-            for index in start..<start + 8 { word = word << 8 | UInt64(bytes[index]) }
-            hash = Self.mixed(hash ^ word)
-        }
-        return Int64(bitPattern: hash)
+        let (high, low) = room.uuid.halves
+        let hash = Self.mixed(UInt64(bitPattern: Int64(member.rawValue)))
+        return Int64(bitPattern: Self.mixed(Self.mixed(hash ^ high) ^ low))
     }
 
     /// SplitMix64's step: every bit of the result depends on every bit of the word.

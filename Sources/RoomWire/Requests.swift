@@ -1,3 +1,4 @@
+import ByteText
 package import GeoSearch
 package import RoomDomain
 
@@ -31,7 +32,7 @@ package struct SessionRequest: Sendable, Equatable {
 
     /// Reads `{"name":…}`.
     package static func parse(_ body: [UInt8]) throws(MessageViolation) -> SessionRequest {
-        try Self.parse(body.span)
+        try Self.parse(body.contiguous.span)
     }
 }
 
@@ -86,7 +87,7 @@ package struct CreateRoomRequest: Sendable, Equatable {
 
     /// Reads `{"name","location"?,"visibility"?,"settings"?}`.
     package static func parse(_ body: [UInt8]) throws(MessageViolation) -> CreateRoomRequest {
-        try Self.parse(body.span)
+        try Self.parse(body.contiguous.span)
     }
 
     /// A hash of the request, as stable as ``CommandJSON/fingerprint(_:)``, stored with its idempotency key.

@@ -1,3 +1,4 @@
+import ByteText
 package import RoomDomain
 
 /// The messages from a server on a socket (protocol, section 3): each function writes one text message.
@@ -80,7 +81,7 @@ extension ServerMessage.Received {
 
     /// Reads one message; see ``parse(_:)-(Span<UInt8>)``.
     package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
-        try Self.parse(text.span)
+        try Self.parse(text.contiguous.span)
     }
 
     private static func read(

@@ -1,5 +1,10 @@
-internal import FoundationEssentials
 package import RoomDomain
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// An event as a client receives it.
 package enum ShownEvent: Sendable, Equatable {

@@ -1,3 +1,4 @@
+import ByteText
 import GeoSearch
 package import RoomDomain
 
@@ -17,7 +18,7 @@ package enum StateJSON {
 
     /// Reads a `State` object.
     package static func decode(_ text: [UInt8]) throws(ServerViolation) -> ShownState {
-        try JSONFields.answer(text.span, ShownState.init)
+        try JSONFields.answer(text.contiguous.span, ShownState.init)
     }
 
     private static func encode(_ state: some StateSource, tracks: Int, members: Int) -> [UInt8] {

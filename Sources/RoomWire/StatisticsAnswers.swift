@@ -1,5 +1,10 @@
-import FoundationEssentials
 package import RoomDomain
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Something that is counted of a room; the raw value is its name in answers.
 package enum StatisticsMetric: String, CaseIterable, Sendable, Hashable {

@@ -1,3 +1,4 @@
+import ByteText
 package import RoomDomain
 
 /// A session's own membership of a room: `You` in the protocol's section 4.
@@ -47,6 +48,6 @@ package enum YouJSON {
 
     /// Reads a `You` object.
     package static func decode(_ text: [UInt8]) throws(ServerViolation) -> You {
-        try JSONFields.answer(text.span, You.init)
+        try JSONFields.answer(text.contiguous.span, You.init)
     }
 }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import LogOutput
+import TerminalClient
 
-/// The program: `serve`, and the tools that an operator needs with it.
+/// The program: `serve`, the tools that an operator needs with it, and the commands of a person in a room.
 @main
 struct Backline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,8 +11,9 @@ struct Backline: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Serve.self, Migrate.self, Verify.self, Events.self, Export.self, Import.self, Epoch.self,
-            Statistics.self, Rehearse.self,
-        ])
+            Statistics.self, Rehearse.self, Completion.self,
+        ],
+        groupedSubcommands: [CommandGroup(name: "Room", subcommands: TerminalCommands.all)])
 
     /// Runs the command line: an invalid setting gives one line on standard error and exit code 64.
     static func main() async {
@@ -27,7 +29,8 @@ struct Backline: AsyncParsableCommand {
     }
 
     private static func run() async throws {
-        var command = try parseAsRoot(Rehearse.withoutProgram(Array(CommandLine.arguments.dropFirst())))
+        let arguments = Rehearse.withoutProgram(Array(CommandLine.arguments.dropFirst()))
+        var command = try parseAsRoot(TerminalCommands.prepared(arguments))
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {
@@ -39,6 +42,10 @@ struct Backline: AsyncParsableCommand {
         if let failure = error as? Failure {
             Console.error(failure.message)
             exit(withError: failure.exitCode)
+        }
+        if let failure = error as? TerminalFailure {
+            Console.error(failure.text)
+            exit(withError: ExitCode(failure.exitCode))
         }
         let code = exitCode(for: error)
         guard code == .validationFailure else { exit(withError: error) }

@@ -54,7 +54,8 @@ import Testing
     func `a pure target knows neither Foundation nor threads, sockets or logs`(name: String) throws {
         let target = try #require(tree.targets.first { $0.name == name })
         #expect(!target.files.isEmpty)
-        #expect(target.imports.isDisjoint(with: ["Foundation", "Dispatch", "NIOPosix", "Logging"]))
+        let imports = importedModules(in: target.files.values.map(withoutPortableImports).joined(separator: "\n"))
+        #expect(imports.isDisjoint(with: ["Foundation", "Dispatch", "NIOPosix", "Logging"]))
     }
 
     /// Only decoders of stored rows may take a coordinate for rounded: all others round it.
@@ -81,6 +82,12 @@ import Testing
             let left = arrow.targets.subtracting(pure)
             #expect(left.isEmpty, "\(arrow.target) imports \(left.sorted()), which Package.swift leaves out")
         }
+    }
+
+    /// Of a package without traits, every app fetches every package.
+    @Test func `products of other packages are used for some traits only`() {
+        let uses = tree.manifest.matches(of: /\.product\(.*/).map { String($0.0) }
+        #expect(uses == [".product(name: name, package: package, condition: .when(traits: traits))"])
     }
 
     @Test func `imports are found whatever stands before them`() {

@@ -10,6 +10,9 @@ struct ImportArrow {
 /// The names of the C library on the supported platforms.
 let platformLibraries: Set = ["Glibc", "Musl", "Darwin"]
 
+/// Foundation under its names on Linux and on Apple's platforms; see `PortableImportTests`.
+private let foundation: Set = ["Foundation", "FoundationEssentials"]
+
 /// Every target, listed before all targets that may import it.
 let importArrows: [ImportArrow] = {
     let platform = platformLibraries
@@ -24,17 +27,18 @@ let importArrows: [ImportArrow] = {
         arrow("CMalloc"),
 
         // Pure.
-        arrow("ByteText", [], ["FoundationEssentials"]),
+        arrow("ByteText", [], foundation),
         // The C library, for the cosine.
-        arrow("GeoSearch", ["ByteText"], platform.union(["FoundationEssentials"])),
+        arrow("GeoSearch", ["ByteText"], platform.union(foundation)),
         // The standard library by name, for Unicode's normalization; Synchronization, for keys that are made once.
-        arrow("RoomDomain", ["ByteText", "GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
-        arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
+        arrow("RoomDomain", ["ByteText", "GeoSearch"], foundation.union(["Swift", "Synchronization"])),
+        arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], foundation),
         arrow("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
         arrow("Rehearsal", ["RoomWire"]),
         arrow(
             "RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"],
-            ["Foundation", "FoundationEssentials", "Observation", "Synchronization"]),
+            foundation.union(["Observation", "Synchronization"])),
+        arrow("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"], ["Observation", "Synchronization"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
         arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),

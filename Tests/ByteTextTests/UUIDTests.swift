@@ -6,11 +6,6 @@ import Testing
 struct UUIDTests {
     private let id = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 255))
 
-    @Test func `octets are in their order`() {
-        let octets = id.octets
-        #expect(octets.indices.map { octets[$0] } == Array(0...14) + [255])
-    }
-
     @Test func `halves compare as the texts do`() {
         #expect(id.halves == (0x0001_0203_0405_0607, 0x0809_0A0B_0C0D_0EFF))
         var random = SeededRandom.fresh()

@@ -58,6 +58,8 @@ class Stage:
         self._resources = contextlib.ExitStack()
         self._began = time.monotonic()
         self._troubled_until = 0.0
+        #: When a server may have been unable to reach the log: beginnings and ends.
+        self.troubles = []
         self.cluster, self.servers, self.namespaces = None, [], []
 
     def build(self):
@@ -142,6 +144,7 @@ class Stage:
 
     def _trouble(self, seconds):
         self._troubled_until = time.monotonic() + seconds
+        self.troubles.append((time.monotonic(), self._troubled_until))
 
 
 async def run(plan, say):
@@ -378,6 +381,9 @@ def main():
     arguments.add_argument("--pace", type=float, default=1, help="seconds between two commands of a client")
     arguments.add_argument("--moments", type=int, default=10, help="how often statistics are read meanwhile")
     arguments.add_argument("--faults", default=",".join(FAULTS), help="some of: %(default)s; or none")
+    arguments.add_argument(
+        "--apps", type=int, metavar="N", help="instead of the other clients, N apps on the Swift library in one room, "
+        "each killed nine times: they go on from what they have stored")
     given = arguments.parse_args()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1 << 32)
     faults = [] if given.faults == "none" else given.faults.split(",")
@@ -387,8 +393,16 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     print(f"seed {seed}, {backline.program()}", flush=True)
     plan = Plan(seed, given.minutes * 60, given.every, given.rooms, given.clients, given.pace, given.moments, faults)
+    def say(text):
+        print(text, flush=True)
+
     with chaos_network.apart():
-        wrong = asyncio.run(run(plan, lambda text: print(text, flush=True)))
+        if given.apps:
+            import chaos_apps  # It imports this file.
+
+            wrong = chaos_apps.run(plan, given.apps, say, lives=10)
+        else:
+            wrong = asyncio.run(run(plan, say))
     for line in wrong:
         print(f"WRONG {line}")
     print(f"seed {seed}: {f'{len(wrong)} things are wrong' if wrong else 'everything holds'}")

@@ -1,5 +1,4 @@
 import ClientStoreConformance
-import RoomClient
 import RoomClientGRDB
 import Testing
 
@@ -12,10 +11,5 @@ import Testing
                 return try DatabaseStore(path: path)
             }
         }
-    }
-
-    @Test(arguments: ClientStoreConformance.checks)
-    func `the store in memory keeps the contract`(check: ClientStoreCheck) async throws {
-        try await check.run(on: MemoryStore()) { $0 }
     }
 }

@@ -7,7 +7,9 @@ import Testing
 @testable import RoomClientGRDB
 
 /// Runs a test with the path of a store in a directory of its own, and removes that afterwards.
-func withScratchPath<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+func withScratchPath<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Value
+) async throws -> Value {
     let directory = FileManager.default.temporaryDirectory.appending(path: "backline-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     return try await body(directory + "/party.sqlite")

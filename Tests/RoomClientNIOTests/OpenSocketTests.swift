@@ -44,6 +44,31 @@ import WebSocketCodec
         }
     }
 
+    @Test func `a socket that opens while its task is cancelled is closed`() async {
+        await #expect(processExitsWith: .success) {
+            try await LoopbackServer.run(try Certificates()) { server in
+                let transport = try NIOTransport(trust: .insecure)
+                let request = ClientRequest("GET", "/v1/socket", at: server.address)
+                let before = try openSockets()
+                let serving = Task {
+                    while let peer = try? await server.accept(), !Task.isCancelled { _ = try? await peer.open() }
+                }
+                let began = ContinuousClock.now
+                _ = try await transport.connect(request)
+                let long = ContinuousClock.now - began
+                for round in 0..<400 {
+                    let task = Task { try await transport.connect(request) }
+                    try await Task.sleep(for: long * round / 300)
+                    task.cancel()
+                    _ = await task.result
+                }
+                try await untilOpen(before)
+                serving.cancel()
+                await serving.value
+            }
+        }
+    }
+
     @Test func `a server that does not take the connection is given up, in time and with the task`() async {
         await #expect(processExitsWith: .success) {
             // Nothing is accepted here, so that connections wait once two have filled the queue.

@@ -107,7 +107,9 @@ import WebSocketCodec
 
     @Test func `the client's close is answered, and ends the socket`() async throws {
         let certificates = try Certificates.shared.get()
-        try await withSocket(certificates) { socket, peer in
+        var times = Times()
+        times.close = .seconds(60)
+        try await withSocket(certificates, times: times) { socket, peer in
             async let closed: Void = socket.close(1_001)
             #expect(try await peer.step() == .close(CloseReason(.goingAway)))
             try await peer.message("too late")

@@ -106,6 +106,8 @@ private typealias Room = RoomClient::Room
             client.wake()
             try await until { room.phase == .live && room.pending.isEmpty }
             #expect(room.track(TrackID(rawValue: 2))?.votes == 1)
+            let targets = server.state.withLock { $0.targets }
+            #expect(targets.last?.hasSuffix("/socket?epoch=e1&seq=3") == true, "it resumes from what was kept")
         }
         #expect(await store.load().outbox.isEmpty)
     }
@@ -136,7 +138,8 @@ private typealias Room = RoomClient::Room
         }
     }
 
-    @Test(arguments: TestSeed.several(6)) func `after random use a room shows what the server has`(seed: UInt64) async throws {
+    @Test(arguments: TestSeed.several(6))
+    func `after random use a room shows what the server has`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         addSongs(20)
         let client = try client()

@@ -131,7 +131,7 @@ extension World {
         if let mark {
             command = .addTracks([TrackInfo(source: Truth.markSource, sourceID: mark, title: "Song of an app")])
         } else if app.machine?.room(reference)?.replica?.me != nil || dice.once(in: 3) {
-            command = someCommand(state, of: truth.roomState(room))
+            command = takenBack(by: app, in: room) ?? someCommand(state, of: truth.roomState(room))
         }
         let isKept = !dice.once(in: 4)
         let key = "\(app.number)-\(app.posted.count)-\(dice.bits())"
@@ -147,6 +147,13 @@ extension World {
             truth.note("app \(app.number) posts \(posted.number.rawValue): \(command), kept \(isKept)")
             return posted.steps
         }
+    }
+
+    /// Now and then, the opposite of the vote that was given last.
+    private func takenBack(by app: SimulatedApp, in room: RoomID) -> RoomCommand? {
+        guard let last = app.posted.last, last.room == room, case .vote(let track) = last.command, dice.once(in: 2)
+        else { return nil }
+        return .unvote(track: track)
     }
 
     /// A command about something that is shown: also entries that are on their way.

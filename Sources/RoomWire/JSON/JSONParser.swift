@@ -1,3 +1,5 @@
+import ByteText
+
 /// Reads JSON text (RFC 8259) strictly: anything outside the grammar is refused.
 ///
 /// Recursion is bounded by the maximum depth; every byte is examined a constant number of times. ``members(_:_:)`` and
@@ -189,7 +191,7 @@ struct JSONParser {
             try self.skipPlain(text)
         }
         self.index += 1
-        return try Self.validated(unescaped.span, offset: start)
+        return try Self.validated(unescaped.contiguous.span, offset: start)
     }
 
     /// Moves to the next quotation mark or backslash.
@@ -208,6 +210,13 @@ struct JSONParser {
     }
 
     private static func validated(_ utf8: Span<UInt8>, offset: Int) throws(JSONViolation) -> String {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+            var bytes: ContiguousArray<UInt8> = []
+            bytes.reserveCapacity(utf8.count)
+            for index in utf8.indices { bytes.append(utf8[index]) }
+            guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8(offset: offset) }
+            return text
+        }
         do throws(UTF8.ValidationError) {
             return String(copying: try UTF8Span(validating: utf8))
         } catch {

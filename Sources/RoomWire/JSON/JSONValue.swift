@@ -1,3 +1,4 @@
+import ByteText
 /// A JSON text as a tree (RFC 8259).
 ///
 /// Numbers that are integers and fit into 64 bits are ``integer(_:)`` however they are written (`1`, `1.0`, `1e0`), so
@@ -33,7 +34,7 @@ package enum JSONValue: Sendable, Equatable {
     package init(
         parsing text: [UInt8], maximumDepth: Int = Self.usualMaximumDepth
     ) throws(JSONViolation) {
-        try self.init(parsing: text.span, maximumDepth: maximumDepth)
+        try self.init(parsing: text.contiguous.span, maximumDepth: maximumDepth)
     }
 
     /// Reads one JSON text, followed by nothing but white space; see ``init(parsing:maximumDepth:)``.

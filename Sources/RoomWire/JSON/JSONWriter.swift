@@ -1,5 +1,10 @@
 import ByteText
-package import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Appends JSON text to an array of bytes, without white space.
 ///
@@ -121,7 +126,7 @@ package struct JSONWriter: Sendable {
     package mutating func string(_ value: String) {
         self.separate()
         self.bytes.append(UInt8(ascii: "\""))
-        if Self.needsEscape(value.utf8.span) {
+        if Self.needsEscape(value.utf8.contiguous.span) {
             for byte in value.utf8 { self.append(escaping: byte) }
         } else {
             self.bytes.append(contentsOf: value.utf8)
@@ -134,13 +139,17 @@ package struct JSONWriter: Sendable {
     package mutating func uuid(_ value: UUID) {
         self.separate()
         self.bytes.append(UInt8(ascii: "\""))
-        let octets = value.octets
-        for index in octets.indices {
-            // RFC 9562 §4: 8-4-4-4-12
-            if index == 4 || index == 6 || index == 8 || index == 10 { self.bytes.append(UInt8(ascii: "-")) }
-            self.bytes.append(Self.hexadecimal(octets[index] >> 4))
-            self.bytes.append(Self.hexadecimal(octets[index] & 0x0F))
-        }
+        let (high, low) = value.halves
+        // RFC 9562 §4: 8-4-4-4-12
+        self.append(hexadecimal: high >> 32, digits: 8)
+        self.bytes.append(UInt8(ascii: "-"))
+        self.append(hexadecimal: high >> 16, digits: 4)
+        self.bytes.append(UInt8(ascii: "-"))
+        self.append(hexadecimal: high, digits: 4)
+        self.bytes.append(UInt8(ascii: "-"))
+        self.append(hexadecimal: low >> 48, digits: 4)
+        self.bytes.append(UInt8(ascii: "-"))
+        self.append(hexadecimal: low, digits: 12)
         self.bytes.append(UInt8(ascii: "\""))
         self.needsComma = true
     }
@@ -211,16 +220,26 @@ package struct JSONWriter: Sendable {
     }
 
     private mutating func append(decimal value: UInt64) {
-        // 20 digits, as many as UInt64.max has.
-        var digits = InlineArray<20, UInt8>(repeating: 0)
-        var first = 20
-        var rest = value
+        // The digits, four bits each, the first of them lowest: up to 16 of the 20 that UInt64.max has.
+        let limit: UInt64 = 10_000_000_000_000_000
+        var (digits, count, rest) = (UInt64(0), 0, value < limit ? value : value % limit)
+        if value >= limit { self.append(decimal: value / limit) }
         repeat {
-            first -= 1
-            digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            digits = digits << 4 | rest % 10
+            count += 1
             rest /= 10
-        } while rest > 0
-        for index in first..<20 { self.bytes.append(digits[index]) }
+        } while rest > 0 || (value >= limit && count < 16)
+        for _ in 0..<count {
+            self.bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digits & 0x0F))
+            digits >>= 4
+        }
+    }
+
+    /// Writes the lowest digits of a number.
+    private mutating func append(hexadecimal value: UInt64, digits: Int) {
+        for shift in stride(from: 4 * digits - 4, through: 0, by: -4) {
+            self.bytes.append(Self.hexadecimal(UInt8(truncatingIfNeeded: value >> shift) & 0x0F))
+        }
     }
 
     private static func needsEscape(_ text: Span<UInt8>) -> Bool {

@@ -1,20 +1,20 @@
 import RehearsalTestSupport
-import RoomClient
-import RoomClientNIO
+package import RoomClient
 
-import struct RoomWire.JSONObject
-import enum RoomWire.JSONValue
-import struct RoomWire.JSONWriter
+package import struct RoomWire.JSONObject
+package import enum RoomWire.JSONValue
+package import struct RoomWire.JSONWriter
 
 /// An app on RoomClient that does what it is told.
-@MainActor final class RehearsedApp {
+@MainActor package final class RehearsedApp {
     static let can = [
         "again", "cancel", "clock", "clock-sync", "commands", "deck", "expiry", "keyed", "nearby", "presence", "react",
         "resume", "several", "shown", "signal", "wake",
     ]
 
     private let client: RoomClient
-    private let clock = PassingClock()
+    private let clock: PassingClock
+    private let running: Task<Void, Never>
     private var rooms: [String: (reference: RoomReference, room: Room)] = [:]
     private var decks: [String: Deck] = [:]
     private var circles: [String: NearbyRooms] = [:]
@@ -22,12 +22,47 @@ import struct RoomWire.JSONWriter
     private var reactions: [JSONValue] = []
     private var signals: [JSONValue] = []
 
-    init(_ start: JSONObject) throws {
+    /// An app that begins as it is told.
+    ///
+    /// - Parameters:
+    ///   - start: What it is told.
+    ///   - transport: How it reaches the server.
+    ///   - clock: Its clock, which it can set ahead.
+    /// - Throws: ``Unreadable`` if it is told no address or no token.
+    package init(_ start: JSONObject, transport: any ClientTransport, clock: any ClientClock = SystemClock()) throws {
         guard let address = start["address"]?.string.flatMap({ ServerAddress($0) }),
             let token = start["token"]?.string
         else { throw Unreadable() }
-        client = RoomClient(address, as: .token(token), transport: try NIOTransport(), clock: clock)
-        Task { [client] in try? await client.run() }
+        self.clock = PassingClock(clock)
+        client = RoomClient(address, as: .token(token), transport: transport, clock: self.clock)
+        running = Task { [client] in try? await client.run() }
+    }
+
+    /// Ends the connection; returns when that is done.
+    package func end() async {
+        running.cancel()
+        await running.value
+    }
+
+    /// Does or tells what a line asks for; the line `start` makes the app, and is answered with what it can do.
+    package static func answer(
+        _ line: [UInt8], _ app: inout RehearsedApp?, make: (JSONObject) throws -> RehearsedApp
+    ) throws -> [UInt8] {
+        let request = try JSONValue(parsing: line, maximumDepth: 64).object
+        let answer: JSONValue
+        if let start = request?["start"]?.object {
+            app = try make(start)
+            answer = jsonObject(["can": .array(can.map { .string($0) })])
+        } else if let app, let action = request?["do"]?.object {
+            answer = app.act(action)
+        } else if let app, let room = request?["state"]?.string {
+            answer = jsonObject(["state": try app.state(of: room)])
+        } else {
+            answer = jsonObject(["cannot": .string("this is no request")])
+        }
+        var writer = JSONWriter()
+        writer.value(answer)
+        return writer.bytes
     }
 
     struct Unreadable: Error {}

@@ -1,7 +1,7 @@
 import RoomClient
 import Synchronization
 
-/// The system's clocks, which can be set ahead; whoever sleeps is woken by that.
+/// Another clock, which can be set ahead; whoever sleeps is woken by that.
 final class PassingClock: ClientClock {
     private struct State {
         var ahead = Duration.zero
@@ -9,12 +9,14 @@ final class PassingClock: ClientClock {
         var last = 0
     }
 
-    private let system = SystemClock()
+    private let clock: any ClientClock
     private let state = Mutex(State())
 
-    var uptime: Duration { system.uptime + state.withLock { $0.ahead } }
+    init(_ clock: any ClientClock) { self.clock = clock }
 
-    var date: Int64 { system.date + Int64(state.withLock { $0.ahead } / .milliseconds(1)) }
+    var uptime: Duration { clock.uptime + state.withLock { $0.ahead } }
+
+    var date: Int64 { clock.date + Int64(state.withLock { $0.ahead } / .milliseconds(1)) }
 
     /// Lets time go by.
     func pass(_ time: Duration) {
@@ -35,7 +37,7 @@ final class PassingClock: ClientClock {
             }
             let left = uptime - self.uptime
             let timer = Task {
-                try? await Task.sleep(for: left)
+                try? await clock.sleep(until: clock.uptime + left)
                 self.wake(number)
             }
             await withTaskCancellationHandler {

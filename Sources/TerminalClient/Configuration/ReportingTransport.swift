@@ -1,0 +1,40 @@
+import RoomClient
+import Synchronization
+
+/// A transport that tells why the server was not reached.
+///
+/// The client connects again and again. A command that ends must know of the first failure, and a person in front of a
+/// screen the newest one.
+struct ReportingTransport: ClientTransport {
+    let base: any ClientTransport
+    /// Told of every failure to open a socket.
+    let faults: FaultReports
+
+    func send(_ request: ClientRequest) async throws(TransportFault) -> ClientResponse { try await base.send(request) }
+
+    func connect(_ request: ClientRequest) async throws(TransportFault) -> any ClientSocket {
+        do throws(TransportFault) {
+            return try await base.connect(request)
+        } catch {
+            if !(error.cause is CancellationError) { faults.report(error) }
+            throw error
+        }
+    }
+}
+
+/// The failures of a transport, for one reader.
+final class FaultReports: Sendable {
+    let stream: AsyncStream<TransportFault>
+    private let continuation: AsyncStream<TransportFault>.Continuation
+    private let newestReason = Mutex<String?>(nil)
+
+    init() { (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(8)) }
+
+    /// Why the newest attempt has failed.
+    var newest: String? { newestReason.withLock { $0 } }
+
+    func report(_ fault: TransportFault) {
+        newestReason.withLock { $0 = fault.reason }
+        continuation.yield(fault)
+    }
+}

@@ -1,0 +1,6 @@
+import RoomClient
+import RoomClientGRDB
+import RoomClientNIO
+
+let transport: any ClientTransport = try NIOTransport(trust: .system)
+print(type(of: transport), DatabaseStore.self)

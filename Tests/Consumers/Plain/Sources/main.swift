@@ -1,0 +1,3 @@
+import RoomClient
+
+print(ServerAddress("https://party.example")?.authority ?? "no address")
