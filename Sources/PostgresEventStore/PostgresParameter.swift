@@ -17,9 +17,8 @@ extension UUID: PostgresParameter {
 
     func encode(into bytes: inout [UInt8]) -> Bool {
         let (high, low) = halves
-        for half in [high, low] {
-            for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64(place)))) }
-        }
+        bytes.append(bigEndian: high)
+        bytes.append(bigEndian: low)
         return true
     }
 }

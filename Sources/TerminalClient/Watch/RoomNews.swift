@@ -109,8 +109,8 @@ extension RoomFacts {
     }
 
     /// The queue and the requests, one song a line.
-    func listing(_ signs: Signs) -> [String] {
-        var lines = ["\(name) (\(code))", onAirSentence(signs), ""]
+    func listing(_ signs: Signs, at now: Int64?) -> [String] {
+        var lines = ["\(name) (\(code))", onAirSentence(signs, at: onAir.map { $0.position(at: now) }), ""]
         lines.append(queue.isEmpty ? "The queue is empty." : "Up next:")
         for (place, entry) in queue.enumerated() {
             let who = person(entry.addedBy).map { ", by \($0)" } ?? ""
