@@ -151,7 +151,7 @@ extension World {
 
     /// Now and then, the opposite of the vote that was given last.
     private func takenBack(by app: SimulatedApp, in room: RoomID) -> RoomCommand? {
-        guard let last = app.posted.last, last.room == room, case .vote(let track) = last.command, dice.once(in: 2)
+        guard let last = app.posted.last, last.room == room, case .vote(let track) = last.command, !dice.once(in: 3)
         else { return nil }
         return .unvote(track: track)
     }
@@ -159,7 +159,10 @@ extension World {
     /// A command about something that is shown: also entries that are on their way.
     private func someCommand(_ shown: ShownState, of state: RoomState) -> RoomCommand {
         let track = dice.element(of: shown.pool)?.id ?? TrackID(rawValue: 1)
-        let entry = dice.element(of: shown.queue)?.id ?? EntryID(rawValue: 1)
+        let isNew = dice.once(in: 2)
+        let entry =
+            shown.queue.first { isNew && $0.id.rawValue < 0 }?.id ?? dice.element(of: shown.queue)?.id
+            ?? EntryID(rawValue: 1)
         switch dice.number(in: 0..<14) {
         case 0..<4: return .vote(track: track)
         case 4: return .unvote(track: track)
