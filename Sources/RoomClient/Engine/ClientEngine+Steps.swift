@@ -107,7 +107,9 @@ extension ClientEngine {
         _ phase: Following.Phase, of reference: RoomWire.RoomReference, _ state: inout State, _ answers: inout Answers
     ) {
         guard let holders = state.holders[reference] else { return }
-        if isHeld(reference, state, &answers) { state.deliveries.append(.phase(reference, phase, at: serverTime(state))) }
+        if isHeld(reference, state, &answers) {
+            state.deliveries.append(.phase(reference, phase, at: serverTime(state)))
+        }
         switch phase {
         case .offline: push(.offline, to: holders, &answers)
         case .ended(let code): push(.ended(.ended(code)), to: holders, &answers)
