@@ -16,8 +16,9 @@ extension UUID: PostgresParameter {
     static var arrayType: UInt32 { 2951 }
 
     func encode(into bytes: inout [UInt8]) -> Bool {
-        let octets = octets
-        for index in octets.indices { bytes.append(octets[index]) }
+        let (high, low) = halves
+        bytes.append(bigEndian: high)
+        bytes.append(bigEndian: low)
         return true
     }
 }

@@ -45,7 +45,8 @@ extension TerminalFailure {
             self = .unavailable(error.message + hint)
         case .store: self = .unavailable("\(error.message): \(error.cause.map { "\($0)" } ?? "unknown")")
         case .outcomeUnknown:
-            self = .unavailable("the connection was lost: nobody can say whether it was done; look with 'backline queue'")
+            self = .unavailable(
+                "the connection was lost: nobody can say whether it was done; look with 'backline queue'")
         default: self = .refused(error.message)
         }
     }

@@ -92,6 +92,10 @@ let importArrows: [ImportArrow] = {
                 "Synchronization",
             ])),
 
+        arrow(
+            "TerminalClient", ["RoomClient", "RoomClientNIO", "SystemErrors"],
+            platform.union(["ArgumentParser", "Dispatch", "FoundationEssentials", "Observation", "Synchronization"])),
+
         // The program: the only place that chooses a store.
         arrow(
             "backline",
@@ -99,7 +103,7 @@ let importArrows: [ImportArrow] = {
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
                 "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog",
                 "RoomStatistics", "RoomWire", "IdentityTokens", "SystemErrors", "WebClient", "Rehearsal",
-                "RehearsalStage",
+                "RehearsalStage", "TerminalClient",
             ],
             platform.union([
                 "ArgumentParser", "CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",

@@ -99,6 +99,15 @@ import Testing
             ])
     }
 
+    @Test func `a command asks for a room that nobody follows, also where the connection is open`() throws {
+        var client = try live()
+        try client.perform(client.machine.unfollow(kitchen, at: client.moment))
+        #expect(client.machine.room(kitchen) == nil)
+        _ = client.take()
+        try client.post(.vote(track: .two), to: kitchen, key: "a")
+        guard case .subscribe? = client.sent().first else { throw UnfitMessage() }
+    }
+
     @Test func `a room that nobody follows any more is left`() throws {
         var client = try live()
         try client.perform(client.machine.unfollow(kitchen, at: client.moment))

@@ -8,10 +8,14 @@ extension ClientEngine {
     struct Answers {
         var commands: [(Promise<Receipt>, Result<Receipt, ClientError>)] = []
         var tellings: [(Promise<Void>, Result<Void, ClientError>)] = []
+        /// Rooms and followers that were looked at under the lock, and are let go after it: the end of the last reference
+        /// to one takes the lock again.
+        var looked: [any Sendable] = []
 
         static func += (left: inout Answers, right: Answers) {
             left.commands += right.commands
             left.tellings += right.tellings
+            left.looked += right.looked
         }
     }
 
@@ -29,8 +33,8 @@ extension ClientEngine {
         for step in steps {
             switch step {
             case .connect, .close, .send, .wake, .keep: state.work.append(.step(step))
-            case .changed(let room, let changes): settle(changes, of: room, &state)
-            case .phase(let room, let phase): settle(phase, of: room, &state)
+            case .changed(let room, let changes): settle(changes, of: room, &state, &answers)
+            case .phase(let room, let phase): settle(phase, of: room, &state, &answers)
             case .answered(let number, let answer):
                 let promise = state.promises.removeValue(forKey: number)
                 if let promise { answers.commands.append((promise, Self.result(of: answer))) }
@@ -39,10 +43,10 @@ extension ClientEngine {
                 let error = refusal.map { ClientError($0.code, $0.message, retryAfterMs: $0.retryAfterMs) }
                 answers.tellings.append((promise, error.map { .failure($0) } ?? .success(())))
             case .reaction(let room, let from, let emoji):
-                guard state.holders[room]?.room.room != nil else { continue }
+                guard isHeld(room, state, &answers) else { continue }
                 state.deliveries.append(.reaction(room, Reaction(from: MemberID(from), emoji: emoji)))
             case .signal(let room, let from, let data):
-                guard state.holders[room]?.room.room != nil else { continue }
+                guard isHeld(room, state, &answers) else { continue }
                 state.deliveries.append(.signal(room, Signal(from: MemberID(from), json: data.text)))
             case .nearby(let watch, let rooms):
                 state.deliveries.append(.nearby(watch, rooms.map { RoomSummary($0) }))
@@ -55,18 +59,37 @@ extension ClientEngine {
             case .ended(let code): state.work.append(.end(.ended(code)))
             }
         }
-        tellPending(&state)
+        tellPending(&state, &answers)
         return answers
     }
 
+    /// Whether somebody holds the object of a room.
+    private func isHeld(
+        _ reference: RoomWire.RoomReference, _ state: borrowing State, _ answers: inout Answers
+    ) -> Bool {
+        guard let room = state.holders[reference]?.room.room else { return false }
+        answers.looked.append(room)
+        return true
+    }
+
+    /// Tells the followers of a room.
+    private func push(_ update: RoomUpdate, to holders: Holders, _ answers: inout Answers) {
+        for weak in holders.followers.values {
+            guard let follower = weak.follower else { continue }
+            answers.looked.append(follower)
+            follower.push(update)
+        }
+    }
+
     private func settle(
-        _ changes: [RoomReplica.RoomChange], of reference: RoomWire.RoomReference, _ state: inout State
+        _ changes: [RoomReplica.RoomChange], of reference: RoomWire.RoomReference, _ state: inout State,
+        _ answers: inout Answers
     ) {
         guard let holders = state.holders[reference], let room = state.machine?.room(reference),
             let position = room.replica?.position
         else { return }
         let isReset = changes.contains(.reset)
-        if holders.room.room != nil {
+        if isHeld(reference, state, &answers) {
             if !isReset {
                 state.deliveries.append(.changed(reference, changes, position))
             } else if let contents = RoomContents(room) {
@@ -77,22 +100,26 @@ extension ClientEngine {
         let shown = Position(position)
         let update: RoomUpdate =
             isReset ? .reset(shown) : .changed(changes.compactMap { RoomChange($0) }, through: shown)
-        for weak in holders.followers.values { weak.follower?.push(update) }
+        push(update, to: holders, &answers)
     }
 
-    private func settle(_ phase: Following.Phase, of reference: RoomWire.RoomReference, _ state: inout State) {
+    private func settle(
+        _ phase: Following.Phase, of reference: RoomWire.RoomReference, _ state: inout State, _ answers: inout Answers
+    ) {
         guard let holders = state.holders[reference] else { return }
-        if holders.room.room != nil { state.deliveries.append(.phase(reference, phase, at: serverTime(state))) }
+        if isHeld(reference, state, &answers) {
+            state.deliveries.append(.phase(reference, phase, at: serverTime(state)))
+        }
         switch phase {
-        case .offline: for weak in holders.followers.values { weak.follower?.push(.offline) }
-        case .ended(let code): for weak in holders.followers.values { weak.follower?.push(.ended(.ended(code))) }
+        case .offline: push(.offline, to: holders, &answers)
+        case .ended(let code): push(.ended(.ended(code)), to: holders, &answers)
         case .connecting, .live, .catchingUp: break
         }
     }
 
     /// Tells rooms which commands have no answer, where these are others than before.
-    private func tellPending(_ state: inout State) {
-        for (reference, holders) in state.holders where holders.room.room != nil {
+    private func tellPending(_ state: inout State, _ answers: inout Answers) {
+        for (reference, holders) in state.holders where isHeld(reference, state, &answers) {
             let commands = state.machine?.room(reference)?.pending ?? []
             guard commands.map(\.number) != holders.pending else { continue }
             state.holders[reference]?.pending = commands.map(\.number)

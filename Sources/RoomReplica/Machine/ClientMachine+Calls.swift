@@ -52,7 +52,10 @@ extension ClientMachine {
     package mutating func post(
         _ command: RoomCommand, to reference: RoomReference, key: String, isKept: Bool, at now: ClientMoment
     ) -> (number: CommandNumber, steps: [ClientStep]) {
+        let isNew = !rooms.contains { $0.reference == reference }
         let index = place(of: reference)
+        // The room's answer lets its commands go.
+        if isNew, connecting.isOpen { carry(rooms[index].following.connected(isAsked: false), index, at: now) }
         let posted = newCommand(command, to: reference, key: key, isKept: isKept, now)
         if case .ended(let code) = rooms[index].phase {
             let refusal = CommandAnswer.refused(code, message: "the room has ended", retryAfterMs: nil)

@@ -13,7 +13,8 @@ package struct Create: OneShotCommand {
     var unlisted = false
     @Option(
         help: ArgumentHelp(
-            "Where the room is, for searches nearby; rounded to about 100 m before it is stored.", valueName: "lat,lon"))
+            "Where the room is, for searches nearby; rounded to about 100 m before it is stored.", valueName: "lat,lon")
+    )
     var at: String?
     @OptionGroup var options: SessionOptions
 

@@ -92,7 +92,8 @@ enum Degrees {
     /// Reads a number, whose minus may be the sign that ``TerminalCommands`` puts in its place; nil for any other text.
     static func number(_ text: String) -> Double? {
         let plain = text.replacing("\u{2212}", with: "-")
-        guard plain.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E }), let number = Double(plain),
+        guard plain.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E }),
+            let number = Double(plain),
             number.isFinite
         else { return nil }
         return number

@@ -26,18 +26,14 @@ package struct Queue: OneShotCommand {
         let choice = try RoomChoice(track.words.first)
         let session = try await options.open(link: choice.link)
         let reference = try choice.resolved(in: session)
-        let room: RoomSnapshot
-        do {
-            room = try await session.connected { try await session.snapshot(of: reference) }
-        } catch let error as ClientError {
-            throw TerminalFailure(error, room: reference.description)
+        let (facts, now) = try await session.look(at: reference) { room in
+            (RoomFacts(room), session.client.time?.now.milliseconds)
         }
         try session.remember()
-        let facts = RoomFacts(room)
         if json {
             output.print(facts.json)
         } else {
-            for line in facts.listing(output.signs) { output.print(line) }
+            for line in facts.listing(output.signs, at: now) { output.print(line) }
         }
     }
 }

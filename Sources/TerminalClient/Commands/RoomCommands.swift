@@ -26,7 +26,8 @@ struct RoomArgument: ParsableArguments {
 }
 
 /// The codes of exit that every command of a terminal has.
-let exitCodes = "Exit code: 0 it is done; 1 the server refused it; 64 the command line is wrong; 69 the server cannot be reached."
+let exitCodes =
+    "Exit code: 0 it is done; 1 the server refused it; 64 the command line is wrong; 69 the server cannot be reached."
 
 /// `backline join`.
 package struct Join: OneShotCommand {
@@ -44,10 +45,9 @@ package struct Join: OneShotCommand {
         let choice = try RoomChoice(room.room)
         let session = try await options.open(link: choice.link, name: name)
         let reference = try choice.resolved(in: session)
-        try await session.tell(.join(as: name), to: reference)
-        let (code, title) = try await session.connected {
-            let snapshot = try await session.snapshot(of: reference)
-            return (snapshot.code, snapshot.details.name)
+        let (code, title) = try await session.look(at: reference) { room in
+            try await session.client.send(.join(as: name), to: reference)
+            return (room.code, room.details.name)
         }
         try session.remember(Configuration.Room(code: code, name: title))
         output.print("Joined \(title) (\(code)).")
@@ -100,11 +100,13 @@ package struct Play: OneShotCommand {
         let choice = try RoomChoice(room.room)
         let session = try await options.open(link: choice.link)
         let reference = try choice.resolved(in: session)
-        let line = try await session.connected {
-            let before = try await session.snapshot(of: reference)
-            if let playback = before.playback, !playback.isPaused { return "\(before.song(playback.track, output.signs)) is on air." }
+        let line = try await session.look(at: reference) { before in
+            if let playback = before.playback, !playback.isPaused {
+                return "\(before.song(playback.track, output.signs)) is on air."
+            }
             guard before.playback != nil || !before.queue.isEmpty else {
-                throw TerminalFailure.refused("the queue is empty: add a song with 'backline queue \(before.code) TRACK'")
+                throw TerminalFailure.refused(
+                    "the queue is empty: add a song with 'backline queue \(before.code) TRACK'")
             }
             try await session.client.send(before.playback == nil ? .play() : .resume, to: reference)
             let track = before.playback?.track ?? before.queue[0].track

@@ -105,7 +105,9 @@ package struct SignOut: OneShotCommand {
 }
 
 extension TerminalSession {
-    /// A request about the session itself. One that is over already counts as ended.
+    /// A request about the session itself.
+    ///
+    /// One that is over already counts as ended.
     func request(_ method: String, body: [UInt8]?, expecting status: Int) async throws {
         let token = try await client.token()
         var request = ClientRequest(method, "/v1/session", at: server, body: body)

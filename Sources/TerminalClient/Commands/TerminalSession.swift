@@ -55,11 +55,23 @@ struct TerminalSession: Sendable {
         return status == 429 ? "the server asks to wait a little" : "the server answered with status \(status)"
     }
 
-    /// A room as it is now, for a command that needs to look at it.
-    func snapshot(of room: RoomReference) async throws -> RoomSnapshot {
+    /// Looks at a room, which is followed until `body` has returned.
+    func look<Value: Sendable>(
+        at room: RoomReference, _ body: @escaping @Sendable (RoomSnapshot) async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await connected { try await follow(room, body) }
+        } catch let error as ClientError {
+            throw TerminalFailure(error, room: room.description)
+        }
+    }
+
+    private func follow<Value>(
+        _ room: RoomReference, _ body: (RoomSnapshot) async throws -> Value
+    ) async throws -> Value {
         for try await update in client.follow(room) {
             switch update {
-            case .reset, .changed: if let snapshot = client.snapshot(of: room) { return snapshot }
+            case .reset, .changed: if let snapshot = client.snapshot(of: room) { return try await body(snapshot) }
             case .offline: continue
             case .ended(let error): throw error
             }

@@ -36,18 +36,12 @@ struct TrackArguments: ParsableArguments {
         let choice = try RoomChoice(room)
         let session = try await options.open(link: choice.link)
         let reference = try choice.resolved(in: session)
-        let (song, votes): (String, String)
-        do {
-            (song, votes) = try await session.connected {
-                let snapshot = try await session.snapshot(of: reference)
-                let found = try track.choose(among: snapshot.pool.map { TrackChoice.Candidate($0) }, output.signs)
-                try await session.client.send(command(TrackID(rawValue: found.number)), to: reference)
-                let after = session.client.snapshot(of: reference)?.pool.first { $0.id.rawValue == found.number }
-                let votes = after.map { $0.votes == 1 ? " (1 vote)" : " (\($0.votes) votes)" } ?? ""
-                return (found.described(output.signs), votes)
-            }
-        } catch let error as ClientError {
-            throw TerminalFailure(error, room: reference.description)
+        let (song, votes) = try await session.look(at: reference) { room in
+            let found = try track.choose(among: room.pool.map { TrackChoice.Candidate($0) }, output.signs)
+            try await session.client.send(command(TrackID(rawValue: found.number)), to: reference)
+            let after = session.client.snapshot(of: reference)?.pool.first { $0.id.rawValue == found.number }
+            let votes = after.map { $0.votes == 1 ? " (1 vote)" : " (\($0.votes) votes)" } ?? ""
+            return (found.described(output.signs), votes)
         }
         try session.remember()
         output.print(sentence(song, votes))

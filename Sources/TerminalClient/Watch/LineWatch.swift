@@ -1,6 +1,8 @@
 import RoomClient
 
-/// A room in lines: for pipes, screen readers and programs. Nothing is ever drawn over, and nothing is told twice.
+/// A room in lines: for pipes, screen readers and programs.
+///
+/// Nothing is ever drawn over, and nothing is told twice.
 @MainActor final class LineWatch {
     private let events: WatchEvents
     private let output: PlainOutput
@@ -51,7 +53,9 @@ import RoomClient
             return output.print("No connection\(reason.map { " (\($0))" } ?? ""). Trying again.")
         case .ended(let error): throw TerminalFailure(error, room: events.reference.description)
         case .reset(let position):
-            guard isConnected(), let snapshot = events.session.client.snapshot(of: events.reference) else { return true }
+            guard isConnected(), let snapshot = events.session.client.snapshot(of: events.reference) else {
+                return true
+            }
             facts = RoomFacts(snapshot)
             let isFirst = !hasBegun
             hasBegun = true

@@ -14,7 +14,9 @@ extension RoomFacts {
         switch news {
         case .votes(let track, 0, _):
             // A track's votes are spent where it is queued, and when the room has chosen it.
-            return !queue.contains { entry in entry.track == track && !before.queue.contains { $0.number == entry.number } }
+            return !queue.contains { entry in
+                entry.track == track && !before.queue.contains { $0.number == entry.number }
+            }
                 && !(onAir?.track == track && onAir?.entry != before.onAir?.entry)
         case .dequeued(let entry): return onAir?.entry != entry.number
         case .votes, .queued, .reordered, .onAir, .stopped, .paused, .resumed, .moved, .skipVotes, .finished, .joined,

@@ -31,7 +31,9 @@ enum RoomNews: Sendable, Equatable {
     /// One's own number; nil: no member any more.
     case membership(Int?)
 
-    /// A sentence for people; nil where there is nothing to say. `room` is the room after it.
+    /// A sentence for people; nil where there is nothing to say.
+    ///
+    /// `room` is the room after it.
     func sentence(_ room: RoomFacts, _ signs: Signs) -> String? {
         switch self {
         case .votes(let track, let votes, let isMine):
@@ -46,7 +48,9 @@ enum RoomNews: Sendable, Equatable {
             return "Queued: \(room.song(entry.track, signs)), number \(place)\(who)."
         case .dequeued(let entry): return "Taken from the queue: \(room.song(entry.track, signs))."
         case .reordered:
-            let songs = room.queue.prefix(5).enumerated().map { "\($0.offset + 1). \(room.song($0.element.track, signs))" }
+            let songs = room.queue.prefix(5).enumerated().map {
+                "\($0.offset + 1). \(room.song($0.element.track, signs))"
+            }
             let more = room.queue.count > 5 ? " and \(room.queue.count - 5) more" : ""
             return "Queue: \(songs.joined(separator: ", "))\(more)."
         case .onAir: return room.onAirSentence(signs)
@@ -90,7 +94,9 @@ extension RoomFacts {
         return "\(onAir.isPaused ? "Paused" : "On air"): \(song(onAir.track, signs))\(time)."
     }
 
-    /// The room in a few sentences, for somebody who has just come. `now` is the server's time, if it is known.
+    /// The room in a few sentences, for somebody who has just come.
+    ///
+    /// `now` is the server's time, if it is known.
     func summary(_ signs: Signs, at now: Int64?) -> [String] {
         let here = online.map { "\(Painter.grouped($0)) here" } ?? "\(Painter.grouped(people.count)) members"
         var lines = ["\(name) (\(code)): \(here), \(Painter.grouped(songs.count)) tracks."]
@@ -109,8 +115,8 @@ extension RoomFacts {
     }
 
     /// The queue and the requests, one song a line.
-    func listing(_ signs: Signs) -> [String] {
-        var lines = ["\(name) (\(code))", onAirSentence(signs), ""]
+    func listing(_ signs: Signs, at now: Int64?) -> [String] {
+        var lines = ["\(name) (\(code))", onAirSentence(signs, at: onAir.map { $0.position(at: now) }), ""]
         lines.append(queue.isEmpty ? "The queue is empty." : "Up next:")
         for (place, entry) in queue.enumerated() {
             let who = person(entry.addedBy).map { ", by \($0)" } ?? ""
