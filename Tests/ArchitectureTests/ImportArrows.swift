@@ -62,6 +62,10 @@ let importArrows: [ImportArrow] = {
         arrow(
             "RoomClientNIO", ["RoomClient", "TLSTransport", "WebSocketCodec"],
             platform.union(["NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"])),
+        // ArgumentParser, because its commands are registered by the program as they are.
+        arrow(
+            "TerminalClient", ["RoomClient", "RoomClientNIO", "SystemErrors"],
+            platform.union(["ArgumentParser", "Dispatch", "FoundationEssentials", "Observation", "Synchronization"])),
         arrow(
             "RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec"],
             platform.union(["NIOCore", "NIOPosix"])),
@@ -99,7 +103,7 @@ let importArrows: [ImportArrow] = {
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
                 "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog",
                 "RoomStatistics", "RoomWire", "IdentityTokens", "SystemErrors", "WebClient", "Rehearsal",
-                "RehearsalStage",
+                "RehearsalStage", "TerminalClient",
             ],
             platform.union([
                 "ArgumentParser", "CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",

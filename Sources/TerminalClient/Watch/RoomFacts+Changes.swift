@@ -17,7 +17,9 @@ extension RoomFacts {
             return !queue.contains { entry in entry.track == track && !before.queue.contains { $0.number == entry.number } }
                 && !(onAir?.track == track && onAir?.entry != before.onAir?.entry)
         case .dequeued(let entry): return onAir?.entry != entry.number
-        case .votes, .queued, .reordered, .onAir, .stopped, .paused, .resumed, .moved, .skipVotes, .finished, .joined,
+        // One song follows another: only the new one is told.
+        case .stopped: return onAir == nil
+        case .votes, .queued, .reordered, .onAir, .paused, .resumed, .moved, .skipVotes, .finished, .joined,
             .left, .renamed, .role, .tracksAdded, .tracksRemoved, .named, .closed, .online, .membership:
             return true
         }
