@@ -328,7 +328,7 @@ let package = Package(
                 "EventStorage", "EventStoreConformance", "RandomTestSupport", "SchemaFiles", "SQLiteEventStore",
                 grdb,
             ]),
-        tests("TerminalClientTests", ["RoomClient", "TerminalClient"]),
+        tests("TerminalClientTests", ["RoomClient", "TerminalClient", argumentParser]),
         tests(
             "TLSTransportTests", ["RandomTestSupport", "SystemErrors", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
         tests("WebClientTests", ["SystemErrors", "WebClient", nioCore]),

@@ -36,7 +36,7 @@ extension TerminalFailure {
         case .forbidden: self = .refused("only the owner and the DJs of the room may do this")
         case .banned: self = .refused("you are banned from the room\(Self.wait(error))")
         case .roomClosed: self = .refused("the room is closed")
-        case .notFound where error.message == "there is no such room":
+        case .notFound where ["there is no such room", "the room has ended"].contains(error.message):
             self = .refused("there is no room \(room): check its code")
         case .rateLimited: self = .refused("that was too much in too short a time\(Self.wait(error))")
         case .unavailable, .internal, .offline:

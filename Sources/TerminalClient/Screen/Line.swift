@@ -63,6 +63,16 @@ package struct Line: Sendable, Equatable {
         }
     }
 
+    /// The part of the line that a screen of this width has.
+    func cut(to width: Int) -> Line {
+        guard pieces.contains(where: { $0.column + $0.width > width }) else { return self }
+        var line = Line(signs, background: background)
+        for piece in pieces {
+            line.put(piece.text, at: piece.column, within: min(piece.width, width - piece.column), ink: piece.ink)
+        }
+        return line
+    }
+
     /// The characters that are seen, for tests and for people.
     package var text: String {
         var text = ""

@@ -70,7 +70,7 @@ struct ListPainter {
         }
         if let length = row.length, area.width >= 36 { end = line.put(ClockText.of(length), endingAt: end) - 1 }
         if let person = row.person, list == .members || area.width >= 56 {
-            let room = max(0, min(14, (end - begin) / 3))
+            let room = max(0, min(14, (end - begin) / (list == .members ? 2 : 3)))
             let name = TextWidth.fitted(SafeText.line(person), to: room, ellipsis: signs.ellipsis).text
             end = line.put(name, endingAt: end, ink: .faint) - 1
         }

@@ -34,7 +34,7 @@ package struct Painter: Sendable {
             if let area = plan.news { place(newsLines(in: area), at: area, &lines) }
         }
         if plan.size.rows > 2 { set(plan.size.rows - 1, bottom) }
-        return lines
+        return lines.map { $0.cut(to: width) }
     }
 
     private func place(_ block: [Line], at area: Plan.Area, _ lines: inout [Line]) {
@@ -140,6 +140,11 @@ package struct Painter: Sendable {
             return [line]
         }
         var lines = [Self.headline("Just now", hasKeys: false, note: nil, area.width, signs)]
+        if model.news.isEmpty {
+            var line = Line(signs)
+            line.put("Nothing yet", at: 1, within: area.width - 1, ink: .faint)
+            lines.append(line)
+        }
         for (place, news) in model.news.prefix(area.rows).enumerated() {
             var line = Line(signs)
             line.put(news, at: 1, within: area.width - 1, ink: place == 0 ? .plain : .faint)

@@ -49,8 +49,11 @@ package struct Plan: Sendable, Equatable {
         }
     }
 
-    /// The queue above the requests, all tracks beside them, and members above the news.
+    /// The queue above the requests, all tracks and members beside them, and the news below all.
     private mutating func placeBeside(_ counts: [ListKind: Int], height: Int) {
+        let told = height >= 14 ? min(7, height / 5) : 0
+        if told > 0 { news = Area(column: 0, row: listsRow + height - told, width: size.columns, height: told) }
+        let height = height - told - (told > 0 ? 1 : 0)
         let people = min(32, max(22, size.columns / 5))
         let songs = size.columns - people - 4
         let left = songs * 9 / 20
@@ -62,9 +65,7 @@ package struct Plan: Sendable, Equatable {
         lists[.queue] = area(0, 0, left, min(queued, height))
         lists[.requests] = area(0, queued + 1, left, height - queued - 1)
         lists[.pool] = area(left + 2, 0, songs - left, height)
-        let told = height >= 12 ? height * 2 / 5 : 0
-        lists[.members] = area(size.columns - people, 0, people, height - told)
-        if told > 0 { news = area(size.columns - people, height - told + 1, people, told - 1) }
+        lists[.members] = area(size.columns - people, 0, people, height)
     }
 
     /// One list below the other: the one that has the keys is open, the others show their first rows.
@@ -76,12 +77,21 @@ package struct Plan: Sendable, Equatable {
         }
         let free = height - ListKind.allCases.count
         let share = free / 6
+        var rows: [ListKind: Int] = [:]
+        for list in others { rows[list] = min(share, counts[list, default: 0]) }
+        var open = free - rows.values.reduce(0, +)
+        // What the open list does not need, the others get.
+        for list in others {
+            let more = min(open - max(1, counts[focus, default: 0]), counts[list, default: 0] - rows[list, default: 0])
+            guard more > 0 else { continue }
+            rows[list, default: 0] += more
+            open -= more
+        }
+        rows[focus] = open
         var row = listsRow
-        let taken = others.reduce(0) { $0 + min(share, counts[$1, default: 0]) }
         for list in ListKind.allCases {
-            let rows = list == focus ? free - taken : min(share, counts[list, default: 0])
-            lists[list] = Area(column: 0, row: row, width: size.columns, height: rows + 1)
-            row += rows + 1
+            lists[list] = Area(column: 0, row: row, width: size.columns, height: rows[list, default: 0] + 1)
+            row += rows[list, default: 0] + 1
         }
     }
 }

@@ -33,14 +33,15 @@ import Glibc
         (events, continuation) = AsyncStream.makeStream()
         let continuation = continuation
         let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .global())
-        input.setEventHandler { Self.read(to: continuation) }
+        // Sendable, and so not the main actor's: the queues of Dispatch call them.
+        input.setEventHandler { @Sendable in Self.read(to: continuation) }
         sources.append(input)
         for (number, event) in [
             (SIGINT, Event.stop), (SIGTERM, .stop), (SIGHUP, .stop), (SIGTSTP, .suspend), (SIGCONT, .continued),
             (SIGWINCH, .resized),
         ] {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield(event) }
+            source.setEventHandler { @Sendable in continuation.yield(event) }
             sources.append(source)
         }
         for source in sources { source.activate() }

@@ -19,7 +19,9 @@ extension RoomFacts {
             }
                 && !(onAir?.track == track && onAir?.entry != before.onAir?.entry)
         case .dequeued(let entry): return onAir?.entry != entry.number
-        case .votes, .queued, .reordered, .onAir, .stopped, .paused, .resumed, .moved, .skipVotes, .finished, .joined,
+        // One song follows another: only the new one is told.
+        case .stopped: return onAir == nil
+        case .votes, .queued, .reordered, .onAir, .paused, .resumed, .moved, .skipVotes, .finished, .joined,
             .left, .renamed, .role, .tracksAdded, .tracksRemoved, .named, .closed, .online, .membership:
             return true
         }

@@ -1,0 +1,177 @@
+"""The commands of a person in a room, and a terminal for them: a pseudo-terminal, and what a person would see on it."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+
+import pyte
+
+import backline
+
+
+class Home:
+    """A person's settings folder at one server."""
+
+    def __init__(self, folder, server, authority=None):
+        self.folder, self.server = folder, server
+        self.authority = authority
+
+    def environment(self, **more):
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith(("BACKLINE_", "LC_")) and name not in ("LANG", "NO_COLOR", "TERM")}
+        return {**kept, "XDG_CONFIG_HOME": str(self.folder), "LANG": "C.UTF-8", "TERM": "xterm-256color", **more}
+
+    def run(self, *arguments, input="", code=0, **environment):
+        """Runs a command to its end; returns its standard output, or its standard error if it must fail."""
+        ended = subprocess.run(
+            [backline.program(), *arguments], capture_output=True, text=True, input=input, timeout=backline.PATIENCE,
+            env=self.environment(**environment), cwd=self.folder)
+        assert ended.returncode == code, ended
+        assert not (ended.stdout and code), ended
+        return ended.stderr if code else ended.stdout
+
+    def sign_in(self, name):
+        self.run("sign-in", self.server.origin, "--name", name, "--ca", self.authority)
+        return self
+
+
+class Lines:
+    """A command that prints lines until it is stopped."""
+
+    def __init__(self, home, *arguments, **environment):
+        self.process = subprocess.Popen(
+            [backline.program(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=home.environment(**environment), cwd=home.folder)
+        self.lines = []
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+    def until(self, text):
+        """Waits for a line with this text, and returns it."""
+        return backline.eventually(
+            lambda: next((line for line in self.lines if text in line), None), f"{text!r} in {self.lines}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+class Terminal:
+    """A command on a pseudo-terminal, and the screen that it draws."""
+
+    def __init__(self, home, *arguments, columns=120, rows=40, **environment):
+        self.screen = pyte.Screen(columns, rows)
+        self.stream = pyte.ByteStream(self.screen)
+        #: Every byte that was written.
+        self.written = b""
+        self.lock = threading.Lock()
+        self.master, slave = pty.openpty()
+        self.slave = slave
+        self._set_size(columns, rows)
+        self.before = termios.tcgetattr(slave)
+        self.process = subprocess.Popen(
+            [backline.program(), *arguments], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            env=home.environment(**environment), cwd=home.folder, preexec_fn=_take_terminal)
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _set_size(self, columns, rows):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def _read(self):
+        with contextlib.suppress(OSError):
+            while True:
+                ready, _, _ = select.select([self.master], [], [], 0.1)
+                if not ready:
+                    if self.process.poll() is not None:
+                        return
+                    continue
+                data = os.read(self.master, 65536)
+                with self.lock:
+                    self.written += data
+                    self.stream.feed(data)
+
+    def resize(self, columns, rows):
+        with self.lock:
+            self.screen.resize(rows, columns)
+        self._set_size(columns, rows)
+        self.process.send_signal(signal.SIGWINCH)
+
+    def press(self, text):
+        os.write(self.master, text.encode())
+
+    @property
+    def display(self):
+        with self.lock:
+            return [line.rstrip() for line in self.screen.display]
+
+    @property
+    def text(self):
+        return "\n".join(self.display)
+
+    def until(self, condition, what=None):
+        """Waits for a text on the screen, or until a function of the screen's text is true."""
+        if isinstance(condition, str):
+            sought = condition
+            condition = lambda text: sought in text
+            what = repr(sought)
+        try:
+            backline.eventually(lambda: condition(self.text), what)
+        except AssertionError:
+            raise AssertionError(f"not on the screen: {what}\n{self.text}") from None
+        return self.text
+
+    def is_sane(self):
+        """The terminal is as it was: echo and lines, the first screen, a cursor, wrapped lines."""
+        return (termios.tcgetattr(self.slave) == self.before
+                and self.written.rstrip().endswith(b"\x1b[?1049l") and self.written.count(b"\x1b[?25l")
+                == self.written.count(b"\x1b[?25h") and b"\x1b[?7h" in self.written)
+
+    def ended(self):
+        """Waits for the end; returns the exit code."""
+        code = self.process.wait(backline.PATIENCE)
+        self.reader.join(backline.PATIENCE)
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.reader.join()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+def _take_terminal():
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def settled(terminal, seconds=0.3):
+    """Waits until nothing was written for a while; returns the number of bytes."""
+    while True:
+        count = len(terminal.written)
+        time.sleep(seconds)
+        if len(terminal.written) == count:
+            return count
