@@ -35,8 +35,8 @@ struct Party {
 
     private static func track(_ number: Int) -> TrackInfo {
         TrackInfo(
-            source: "catalogue", sourceID: "track-\(number)", title: "Title \(number &* 7_919 % 10_007)",
-            artist: "Artist \(number % 500)", album: "Album \(number % 2_000)", durationMs: 180_000)
+            source: "catalogue", sourceID: "track-\(number)", title: "A Song of Many Words \(number &* 7_919 % 10_007)",
+            artist: "A Band with a Name \(number % 500)", durationMs: 180_000)
     }
 
     // MARK: What happens

@@ -14,6 +14,7 @@ final class ChildProgram {
     /// Starts a program, found in `PATH`.
     init(_ command: [String]) throws(SystemError) {
         let (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
+        Self.keepToOneself()
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -40,6 +41,15 @@ final class ChildProgram {
             throw SystemError(code: result)
         }
         (self.id, self.input, self.output, self.errors) = (id, input.writing, output.reading, errors.reading)
+    }
+
+    /// Marks what is open here as not to be inherited: a connection of another conversation that a program held too would
+    /// not end when it is closed here.
+    private static func keepToOneself() {
+        // More than 64 conversations at a time can have open, with 200 connections each.
+        for descriptor in Int32(3)..<16_384 where fcntl(descriptor, F_GETFD) == 0 {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
     }
 
     private struct Pipe {

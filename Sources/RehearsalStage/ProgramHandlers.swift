@@ -21,14 +21,14 @@ final class ProgramLines: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         count += bytes.readableBytes
-        var parts = bytes.readableBytesView.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
-        let last = parts.popLast()
-        for part in parts {
-            let line = rest + part
-            rest = []
+        let chunk = Array(buffer: bytes)
+        var begin = 0
+        for index in chunk.indices where chunk[index] == UInt8(ascii: "\n") {
+            let line = rest + chunk[begin..<index]
+            (rest, begin) = ([], index + 1)
             if !line.isEmpty { stage.answered(line) }
         }
-        if let last { rest += last }
+        rest += chunk[begin...]
         if rest.count > Self.longestLine { stage.fail("the program writes a line without an end") }
         if count > Self.mostBytes { stage.fail("the program writes too much") }
     }

@@ -154,10 +154,14 @@ package final class Stage {
 
     func answered(_ line: [UInt8]) { take(player.answered(line, at: now)) }
 
-    func programEnded() {
+    /// The program has closed its standard output; `tries`: the looks that remain at how it has ended.
+    func programEnded(tries: Int = 100) {
         guard !isEnding, !player.isOver else { return }
-        _ = program?.hasEnded()
-        take(player.programEnded(program?.ending ?? "it is gone", at: now))
+        guard program?.hasEnded() == false, tries > 0 else {
+            return take(player.programEnded(program?.ending ?? "it is gone", at: now))
+        }
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        loop.scheduleTask(in: .milliseconds(5)) { bound.value.programEnded(tries: tries - 1) }
     }
 
     func fail(_ message: String) { take(player.gaveUp(message, at: now)) }

@@ -74,6 +74,20 @@ def test_a_program_that_is_no_client_fails_and_is_ended(code, message):
     assert time.monotonic() - began < 60
 
 
+def test_a_program_holds_no_connection_of_another_conversation():
+    code = (
+        "import os\n"
+        "input(); print('{\"can\":[\"resume\",\"commands\"]}', flush=True); input()\n"
+        "links = [os.readlink(f'/proc/self/fd/{n}') for n in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{n}')]\n"
+        "print('{\"cannot\":\"%d sockets\"}' % sum(link.startswith('socket') for link in links), flush=True)\n"
+        "time.sleep(0.2)"
+    )
+    _, reports = rehearse(program(code), "--jobs", "8")
+    found = failures(reports)
+    assert len(found) > 30
+    assert {name: message for name, message in found.items() if "0 sockets" not in message} == {}
+
+
 def test_what_a_program_cannot_do_is_told():
     lines = "input(); print('{\"can\":[\"presence\"]}', flush=True)\nfor _ in sys.stdin: pass"
     code, reports = rehearse(program(lines), "--only", "hole", "--only", "nearby")

@@ -106,6 +106,8 @@ private typealias Room = RoomClient::Room
             client.wake()
             try await until { room.phase == .live && room.pending.isEmpty }
             #expect(room.track(TrackID(rawValue: 2))?.votes == 1)
+            let targets = server.state.withLock { $0.targets }
+            #expect(targets.last?.hasSuffix("/socket?epoch=e1&seq=3") == true, "it resumes from what was kept")
         }
         #expect(await store.load().outbox.isEmpty)
     }

@@ -68,4 +68,15 @@ import Testing
         clock.stop()
         #expect(clock.due(isPlaying: true) == nil)
     }
+
+    @Test(arguments: [(-1e300, -5e299, -5e299), (1e300, 1e300, 1e300), (1_000, 1e300, -1e300), (1_000, -1e300, 1e300)])
+    func `times that no exchange can have give no error that cannot be told`(t1: Double, t2: Double, t3: Double) {
+        var clock = ClockSync()
+        clock.begin(id: 1, at: .at(1_000))
+        for id in Int64(1)...8 {
+            _ = clock.take(id, t1: t1, t2: t2, t3: t3, at: .at(1_010))
+            clock.asks(id + 1)
+        }
+        #expect(clock.errorMs.map { $0 <= 300_000 } ?? true)
+    }
 }

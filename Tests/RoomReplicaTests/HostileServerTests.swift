@@ -90,4 +90,26 @@ import Testing
         try client.perform(client.machine.failed(client.attempt, refusal, at: client.moment))
         try client.pass(1_000)
     }
+
+    @Test func `rooms that nobody follows are left a few times on a connection, not once a message`() throws {
+        var client = try live()
+        _ = client.sent()
+        for number in UInt8(1)...100 {
+            let id = RoomID(UUID(uuid: (9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number)))
+            try client.receive(
+                ServerMessage.resumed(
+                    re: nil, room: id, epoch: "e", seq: 1, keyed: nil, you: nil, presence: .nobody))
+        }
+        #expect(client.sent().count == 16)
+    }
+
+    @Test func `a queue that changes with every event is told once a delta`() throws {
+        let count = 2_000
+        let room = ServedRoom.kitchen(
+            (1...count).map { .entryEnqueued(entry: EntryID(rawValue: $0), track: .one, index: 0, by: .one, why: nil) })
+        var replica = try Replica(receiving: room.snapshot(at: 5))
+        let changes = try replica.receive(room.delta(6, 5 + count))
+        #expect(changes == [.queue(replica.queue)])
+        #expect(replica.queue.count == count)
+    }
 }

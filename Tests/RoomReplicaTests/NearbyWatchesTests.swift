@@ -64,6 +64,16 @@ import Testing
         #expect(watches.connected() == [])
     }
 
+    @Test func `a list has no more rooms than were asked for, whatever a server sends`() {
+        var watches = watching([])
+        for first in [UInt8(0), 100] {
+            let entered = (first..<first + 100).map { room($0, at: Double($0)) }
+            _ = watches.take(sub: 5, entered: entered + entered, changed: [], left: [])
+        }
+        let nearest = (UInt8(0)..<50).map { room($0, at: Double($0)) }
+        #expect(watches.take(sub: 5, entered: [], changed: [], left: []) == [.changed(watch: 1, nearest)])
+    }
+
     @Test func `the end of a watch names its subscription`() {
         var watches = watching([])
         #expect(watches.remove(1) == 5)

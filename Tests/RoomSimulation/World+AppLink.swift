@@ -241,7 +241,7 @@ extension World {
                     return catchUp(app, place, .collapse(from: update.from))
                 }
                 app.socket?.follows[place].sent = update.seq
-                let isLost = !isSettling && dice.once(in: 50)
+                let isLost = dice.once(in: 50)
                 deliver(isLost ? Self.unreadable : update.message, app, .news)
             }
         case .shown(let message): each(on: node, message.room) { app, _, _ in deliver(message.message, app, .news) }

@@ -131,7 +131,7 @@ extension World {
         if let mark {
             command = .addTracks([TrackInfo(source: Truth.markSource, sourceID: mark, title: "Song of an app")])
         } else if app.machine?.room(reference)?.replica?.me != nil || dice.once(in: 3) {
-            command = someCommand(state, of: truth.roomState(room))
+            command = takenBack(by: app, in: room) ?? someCommand(state, of: truth.roomState(room))
         }
         let isKept = !dice.once(in: 4)
         let key = "\(app.number)-\(app.posted.count)-\(dice.bits())"
@@ -149,10 +149,20 @@ extension World {
         }
     }
 
+    /// Now and then, the opposite of the vote that was given last.
+    private func takenBack(by app: SimulatedApp, in room: RoomID) -> RoomCommand? {
+        guard let last = app.posted.last, last.room == room, case .vote(let track) = last.command, !dice.once(in: 3)
+        else { return nil }
+        return .unvote(track: track)
+    }
+
     /// A command about something that is shown: also entries that are on their way.
     private func someCommand(_ shown: ShownState, of state: RoomState) -> RoomCommand {
         let track = dice.element(of: shown.pool)?.id ?? TrackID(rawValue: 1)
-        let entry = dice.element(of: shown.queue)?.id ?? EntryID(rawValue: 1)
+        let isNew = dice.once(in: 2)
+        let entry =
+            shown.queue.first { isNew && $0.id.rawValue < 0 }?.id ?? dice.element(of: shown.queue)?.id
+            ?? EntryID(rawValue: 1)
         switch dice.number(in: 0..<14) {
         case 0..<4: return .vote(track: track)
         case 4: return .unvote(track: track)

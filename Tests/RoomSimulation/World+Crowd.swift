@@ -15,7 +15,7 @@ extension World {
     /// This happens at most once in a world, to a command that shows if it is carried out twice.
     func forgetsKey(of place: Int, _ app: SimulatedApp) -> Bool {
         let posted = app.posted[place]
-        guard !isSettling, !hasForgottenKey, posted.mark != nil, posted.answer == nil, dice.once(in: 4) else {
+        guard !isSettling, !hasForgottenKey, posted.mark != nil, posted.answer == nil, dice.once(in: 2) else {
             return false
         }
         truth.note("app \(app.number) is cut off, and \(posted.room) forgets the key of \(posted.number.rawValue)")

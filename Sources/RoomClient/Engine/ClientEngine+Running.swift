@@ -16,6 +16,8 @@ extension ClientEngine {
         try await load()
         let end = await withDiscardingTaskGroup(returning: ClientError?.self) { group in
             group.addTask { await self.deliverAll() }
+            // Rooms that are followed already are loaded first: the first connection resumes from them.
+            while let work = nextWork() { await keepOnly(work) }
             input { $0.start(at: $1) }
             let end = await carryOut(in: &group)
             group.cancelAll()

@@ -104,7 +104,11 @@ import RoomWire
             return object
         }
         tracks = kept
-        requests = pool.filter { $0.votes > 0 }.sorted { $0.rank < $1.rank }
+        // In their order already, unless a server counts votes without a request.
+        requests = state.requests.compactMap { kept[TrackID($0)] }
+        if !zip(requests, requests.dropFirst()).allSatisfy({ $0.rank < $1.rank }) {
+            requests.sort { $0.rank < $1.rank }
+        }
         queue = state.queue.map { QueueEntry($0) }
         playback = state.playback.map { Playback($0) }
         history = state.history.map { HistoryEntry($0) }

@@ -46,6 +46,7 @@ extension ClientMachine {
     package mutating func opened(_ attempt: Int, at now: ClientMoment) -> [ClientStep] {
         guard connecting.opened(attempt, at: now.instant) else { return finish(at: now) }
         liveness.begin(at: now.instant)
+        leavings = 0
         for index in rooms.indices {
             var isAsked = false
             if case .room(rooms[index].reference, _) = path { isAsked = true }

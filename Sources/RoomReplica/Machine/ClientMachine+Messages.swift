@@ -107,9 +107,15 @@ extension ClientMachine {
 
     private func references(of room: RoomID) -> [RoomReference] { rooms.filter { $0.id == room }.map(\.reference) }
 
+    /// The most rooms that are left on one connection because a server sends them unasked.
+    private static let mostLeavings = 16
+
     /// Whether nobody follows this room any more: its socket was asked for earlier.
     private mutating func leaves(_ room: RoomID) -> Bool {
         guard !rooms.contains(where: { $0.id == room }) else { return false }
+        // A socket is asked for one room only: a server that sends more of them gets no answer for each.
+        guard leavings < Self.mostLeavings else { return true }
+        leavings += 1
         ids += 1
         send(.unsubscribe(id: ids, room: .id(room)))
         return true

@@ -18,6 +18,8 @@ package struct ClientMachine: Sendable {
     var tellings: [Int64: TellingNumber] = [:]
     /// The path of the attempt under way or open.
     var path = SocketPath.any
+    /// The rooms that were left on this connection because the server has sent them unasked.
+    var leavings = 0
     /// The last `id` of a message.
     var ids: Int64 = 0
     /// The last number of a command.

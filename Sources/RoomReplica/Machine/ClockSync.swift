@@ -12,6 +12,9 @@ package struct ClockSync: Sendable, Equatable {
     /// The time between two bursts else.
     static let idleMs: Int64 = 60_000
 
+    /// The longest exchange that counts.
+    private static let longestMs = 600_000.0
+
     /// The difference between two clocks in milliseconds, and by how much it may be wrong; nil: nobody can say.
     private struct Estimate: Sendable, Equatable {
         var offset: Double
@@ -64,8 +67,9 @@ package struct ClockSync: Sendable, Equatable {
     package mutating func take(
         _ re: Int64?, t1: Double, t2: Double, t3: Double, at now: ClientInstant
     ) -> Bool {
-        guard left > 0, re == asked else { return false }
         let t4 = now.milliseconds
+        // A server's numbers may be beyond all times: then the answer counts as none.
+        guard left > 0, re == asked, (0...Self.longestMs).contains(t4 - t1), t2 <= t3 else { return false }
         let delay = max(0, t4 - t1 - (t3 - t2))
         if delay < best?.delay ?? .infinity { best = ((t2 - t1 + (t3 - t4)) / 2, delay) }
         left -= 1

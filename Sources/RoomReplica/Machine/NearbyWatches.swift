@@ -67,6 +67,7 @@ package struct NearbyWatches: Sendable, Equatable {
     /// The answer: the rooms, nearest first.
     package mutating func take(_ re: Int64, rooms: [RoomSummary]) -> [Step] {
         guard let index = watches.firstIndex(where: { $0.sub == re }) else { return [] }
+        let rooms = Array(rooms.prefix(watches[index].query.limit))
         watches[index].rooms = rooms
         return [.changed(watch: watches[index].number, rooms)]
     }
@@ -76,15 +77,17 @@ package struct NearbyWatches: Sendable, Equatable {
         sub: Int64, entered: [RoomSummary], changed: [RoomSummary], left: [RoomID]
     ) -> [Step] {
         guard let index = watches.firstIndex(where: { $0.sub == sub }) else { return [] }
-        var rooms = watches[index].rooms
-        rooms.removeAll { left.contains($0.id) }
-        for room in changed {
-            if let place = rooms.firstIndex(where: { $0.id == room.id }) { rooms[place] = room }
-        }
-        let new = Set(entered.map(\.id))
-        rooms.removeAll { new.contains($0.id) }
-        rooms += entered
+        let gone = Set(left)
+        var others: [RoomID: RoomSummary] = [:]
+        for room in changed { others[room.id] = room }
+        var new: [RoomID: RoomSummary] = [:]
+        for room in entered { new[room.id] = room }
+        var rooms = watches[index].rooms.filter { !gone.contains($0.id) && new[$0.id] == nil }
+            .map { others[$0.id] ?? $0 }
+        rooms += new.values
         rooms.sort { Self.rank($0) < Self.rank($1) }
+        // No server names more, and what one sends must not add up.
+        rooms.removeLast(max(0, rooms.count - watches[index].query.limit))
         watches[index].rooms = rooms
         return [.changed(watch: watches[index].number, rooms)]
     }

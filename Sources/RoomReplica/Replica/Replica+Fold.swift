@@ -36,12 +36,11 @@ extension Replica {
         case .entryEnqueued(let entry, let track, let index, let by, _):
             guard (0...queue.count).contains(index) else { return }
             queue.insert(QueueEntry(id: entry, track: track, addedBy: by), at: index)
-            changes.append(.queue(queue))
-        case .entryRemoved(let entry, _, _): if take(entry) != nil { changes.append(.queue(queue)) }
+            hasOtherQueue = true
+        case .entryRemoved(let entry, _, _): _ = take(entry)
         case .entryMoved(let entry, let index, _):
             guard queue.indices.contains(index), let moved = take(entry) else { return }
             queue.insert(moved, at: index)
-            changes.append(.queue(queue))
         case .playbackStarted(let entry, let track, let positionMs, let at, let by, let startedAt, _):
             foldPlaybackStarted(
                 ShownState.Playback(
@@ -141,28 +140,39 @@ extension Replica {
             requests.move(from: tracks.rank(of: id), to: nil)
             tracks[id] = nil
         }
-        pool.removeAll(where: gone.contains)
-        ownVotes.subtract(gone)
-        if !gone.isEmpty { changes.append(.tracksRemoved(gone.sorted())) }
+        if !gone.isEmpty {
+            pool.removeAll(where: gone.contains)
+            ownVotes.subtract(gone)
+            changes.append(.tracksRemoved(gone.sorted()))
+        }
         guard queue.contains(where: { removed.contains($0.track) }) else { return }
         queue.removeAll { removed.contains($0.track) }
-        changes.append(.queue(queue))
+        hasOtherQueue = true
     }
 
     private mutating func count(
         _ id: TrackID, _ votes: Int, _ requestedSeq: Int?, _ changes: inout [RoomChange]
     ) {
-        let before = tracks.rank(of: id)
-        setVotes(of: id, votes, requestedSeq)
-        requests.move(from: before, to: tracks.rank(of: id))
-        tell(id, &changes)
+        // One look-up for all of it: most events are votes.
+        var before: RequestRank?
+        tracks.update(id) { track in
+            before = RequestRank(votes: track.votes, requestedSeq: track.requestedSeq ?? 0, track: id)
+            track.votes = votes
+            track.requestedSeq = requestedSeq
+        }
+        guard let before else { return }
+        requests.move(
+            from: before, to: RequestRank(votes: votes, requestedSeq: requestedSeq ?? 0, track: id))
+        changes.append(
+            .votes(
+                TrackVotes(
+                    track: id, votes: votes, requestedSeq: votes > 0 ? requestedSeq : nil,
+                    isMine: ownVotes.contains(id))))
     }
 
-    /// More counts than this are sorted anew, all at once.
-    private static let fewCounts = 32
-
     private mutating func count(_ counts: [MemberLeft.Withdrawal], _ changes: inout [RoomChange]) {
-        guard counts.count > Self.fewCounts else {
+        // A large part of the requests is sorted anew, all at once.
+        guard counts.count > max(32, requests.count / 16) else {
             for count in counts { self.count(count.track, count.votes, count.requestedSeq, &changes) }
             return
         }
@@ -186,11 +196,13 @@ extension Replica {
 
     /// Removes an entry from the queue; nil if it is not there.
     private mutating func take(_ entry: EntryID) -> QueueEntry? {
-        queue.firstIndex { $0.id == entry }.map { queue.remove(at: $0) }
+        guard let index = queue.firstIndex(where: { $0.id == entry }) else { return nil }
+        hasOtherQueue = true
+        return queue.remove(at: index)
     }
 
     private mutating func foldPlaybackStarted(_ started: ShownState.Playback, _ changes: inout [RoomChange]) {
-        if take(started.entry) != nil { changes.append(.queue(queue)) }
+        _ = take(started.entry)
         playback = started
         hasVotedToSkip = false
         changes.append(.playback(started))

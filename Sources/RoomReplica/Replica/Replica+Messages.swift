@@ -42,6 +42,8 @@ extension Replica {
             position.seq = event.seq
             if case .known(let recorded) = event { fold(recorded, &changes) }
         }
+        if hasOtherQueue { changes.append(.queue(queue)) }
+        hasOtherQueue = false
         return changes
     }
 

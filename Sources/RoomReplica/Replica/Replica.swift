@@ -29,6 +29,10 @@ package struct Replica: Sendable {
     package internal(set) var requests = RequestOrder()
     /// The waiting entries, in play order.
     package internal(set) var queue: [QueueEntry] = []
+    /// Whether events of the delta that is folded have changed the queue.
+    ///
+    /// It is told once a delta: a list for every event would take quadratic memory.
+    var hasOtherQueue = false
     /// What is on air; nil: nothing.
     package internal(set) var playback: ShownState.Playback?
     /// The entries that were on air, newest first.

@@ -81,6 +81,7 @@ class Room:
         self.id = self.state = self.epoch = self.seq = self.you = self.keyed = None
         self.online = self.members = self.deck = self.ended = None
         self.asked = None  # The id of a question without an answer.
+        self.again = None  # A task that asks after a refusal for a time.
         self.is_live = False
         self.commands = []
         self.paused = None  # A task that goes on after a refusal for a time.
@@ -187,6 +188,8 @@ class Room:
     def ask(self):
         if self.client.socket is None or self.asked is not None or self.ended:
             return
+        if self.again:
+            self.again.cancel()
         position = {} if self.seq is None else {"position": {"epoch": self.epoch, "seq": self.seq}}
         self.asked = self.client.tell({"type": "subscribe", "room": self.id or self.reference, **position})
 
@@ -518,7 +521,8 @@ class Client:
             if room.asked == re and kind == "error":
                 room.asked = None
                 if message["code"] in LATER:
-                    asyncio.ensure_future(self._subscribe_again(room, message.get("retryAfterMs", 1000) / 1000))
+                    room.again = asyncio.ensure_future(
+                        self._subscribe_again(room, message.get("retryAfterMs", 1000) / 1000))
                 else:
                     room.end(message["code"])
             for one in list(room.commands):
@@ -532,6 +536,7 @@ class Client:
 
     async def _subscribe_again(self, room, seconds):
         await self.clock.sleep_until(self.clock.now() + seconds)
+        room.again = None
         room.ask()
 
     def _ask(self, circle):
