@@ -27,7 +27,7 @@ package struct Queue: OneShotCommand {
         let session = try await options.open(link: choice.link)
         let reference = try choice.resolved(in: session)
         let (facts, now) = try await session.look(at: reference) { room in
-            (RoomFacts(room), session.client.time?.now.milliseconds)
+            (RoomFacts(room), session.now.milliseconds)
         }
         try session.remember()
         if json {

@@ -78,6 +78,9 @@ struct TerminalSession: Sendable {
         throw CancellationError()
     }
 
+    /// The server's time; the device's before the server has told its own.
+    var now: ServerTime { client.time?.now ?? TimeOfDay.now }
+
     /// Remembers the server, and a room if one was used.
     func remember(_ room: Configuration.Room? = nil) throws(TerminalFailure) {
         guard remembers else { return }

@@ -59,6 +59,8 @@ package struct Signs: Sendable, Equatable {
     var mine: String { isASCII ? "*" : "✓" }
     var live: String { isASCII ? "*" : "●" }
     var lost: String { isASCII ? "!" : "○" }
+    /// A member who is not here.
+    var away: String { isASCII ? "o" : "○" }
     var dot: String { isASCII ? "|" : "·" }
     var dash: String { isASCII ? "-" : "–" }
     var waveform: [String] {

@@ -52,7 +52,7 @@ struct ListPainter {
         var (begin, end) = (2, area.width - 1)
         switch list {
         case .members:
-            let sign = row.isOnline.map { $0 ? signs.live : signs.lost } ?? " "
+            let sign = row.isOnline.map { $0 ? signs.live : signs.away } ?? " "
             line.put(sign, at: 2, within: 1, ink: row.isOnline == true ? .good : .faint)
             begin = 4
         case .queue:

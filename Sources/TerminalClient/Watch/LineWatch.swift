@@ -63,7 +63,7 @@ import RoomClient
             }
             facts.sequence = max(facts.sequence, position.sequence)
             guard !isJSON else { return output.print(facts.json) }
-            let now = events.session.client.time?.now.milliseconds
+            let now = events.session.now.milliseconds
             return facts.summary(output.signs, at: now).allSatisfy { output.print($0) }
         case .changed(let changes, let position):
             guard isConnected() else { return false }

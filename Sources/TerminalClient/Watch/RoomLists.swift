@@ -46,7 +46,7 @@ import RoomClient
     var counts: [ListKind: Int] {
         [
             .requests: room.requests.count, .queue: room.queue.count, .pool: pool.count,
-            .members: room.members.count,
+            .members: people.count,
         ]
     }
 
@@ -88,6 +88,8 @@ import RoomClient
     }
 
     /// Members: who is here before who is not, then by number.
+    ///
+    /// They are as they were when the newest change was taken; counts and rows come from the same ones.
     private var people: [Member] {
         if let members { return members }
         let online = room.onlineMembers

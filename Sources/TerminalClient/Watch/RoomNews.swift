@@ -96,8 +96,8 @@ extension RoomFacts {
 
     /// The room in a few sentences, for somebody who has just come.
     ///
-    /// `now` is the server's time, if it is known.
-    func summary(_ signs: Signs, at now: Int64?) -> [String] {
+    /// `now` is the time of the server.
+    func summary(_ signs: Signs, at now: Int64) -> [String] {
         let here = online.map { "\(Painter.grouped($0)) here" } ?? "\(Painter.grouped(people.count)) members"
         var lines = ["\(name) (\(code)): \(here), \(Painter.grouped(songs.count)) tracks."]
         lines.append(onAirSentence(signs, at: onAir.map { $0.position(at: now) }))
@@ -115,7 +115,7 @@ extension RoomFacts {
     }
 
     /// The queue and the requests, one song a line.
-    func listing(_ signs: Signs, at now: Int64?) -> [String] {
+    func listing(_ signs: Signs, at now: Int64) -> [String] {
         var lines = ["\(name) (\(code))", onAirSentence(signs, at: onAir.map { $0.position(at: now) }), ""]
         lines.append(queue.isEmpty ? "The queue is empty." : "Up next:")
         for (place, entry) in queue.enumerated() {
@@ -131,8 +131,8 @@ extension RoomFacts {
 
 extension RoomFacts.OnAir {
     /// How far the song is at a time of the server.
-    func position(at now: Int64?) -> Duration {
-        guard !isPaused, let now, now > at else { return position }
+    func position(at now: Int64) -> Duration {
+        guard !isPaused, now > at else { return position }
         return position + .milliseconds(now - at)
     }
 }

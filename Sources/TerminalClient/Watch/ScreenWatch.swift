@@ -298,7 +298,7 @@ import RoomClient
         }
         guard let playback = room.playback else { return }
         let track = room.track(playback.track)
-        let now = events.session.client.time?.now ?? TimeOfDay.now
+        let now = events.session.now
         var song = ScreenModel.OnAir(
             title: track?.info.title ?? "track \(playback.track.rawValue)", artist: track?.info.artist,
             position: max(.zero, playback.position(at: now)), length: track?.info.duration)
