@@ -383,7 +383,7 @@ def test_ctrl_z_gives_the_terminal_back_and_takes_it_again(home, kitchen):
         terminal.process.send_signal(signal.SIGTSTP)
         backline.eventually(
             lambda: open(f"/proc/{terminal.process.pid}/stat").read().rpartition(")")[2].split()[0] == "T", "a stop")
-        assert terminal.is_sane()
+        backline.eventually(terminal.is_sane, "the terminal as it was")
         terminal.screen.reset()
         terminal.process.send_signal(signal.SIGCONT)
         terminal.until("● live")
