@@ -37,7 +37,7 @@ let importArrows: [ImportArrow] = {
         arrow("Rehearsal", ["RoomWire"]),
         arrow(
             "RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"],
-            foundation.union(["FoundationNetworking", "Observation", "Synchronization"])),
+            foundation.union(["Observation", "Synchronization"])),
         arrow("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"], ["Observation", "Synchronization"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),

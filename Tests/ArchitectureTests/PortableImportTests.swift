@@ -3,7 +3,10 @@ import Testing
 /// Imports of the targets that apps for Apple's platforms are built with, where nothing builds this project.
 @Suite struct PortableImportTests {
     /// Apple's platforms do not ship `FoundationEssentials`, and Linux starts faster without `Foundation`.
-    @Test(arguments: ["ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "RoomClient"])
+    @Test(arguments: [
+        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "RoomClient", "Rehearsal",
+        "RoomClientTesting",
+    ])
     func `Foundation is imported under the name that the platform has for it`(name: String) throws {
         let target = try #require(try SourceTree().targets.first { $0.name == name })
         #expect(!target.files.isEmpty)

@@ -1,9 +1,6 @@
 #if canImport(Darwin) || TYPE_CHECK_APPLE
     import Foundation
     import Synchronization
-    #if !canImport(Darwin)
-        import FoundationNetworking
-    #endif
 
     /// One open WebSocket of a `URLSession`, which answers pings by itself.
     final class URLSessionSocket: ClientSocket {

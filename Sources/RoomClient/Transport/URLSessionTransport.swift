@@ -1,8 +1,5 @@
 #if canImport(Darwin) || TYPE_CHECK_APPLE
     import Foundation
-    #if !canImport(Darwin)
-        import FoundationNetworking
-    #endif
 
     /// How a client reaches its server on Apple's platforms: by one `URLSession` for the transport's life.
     ///
