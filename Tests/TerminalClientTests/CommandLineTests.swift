@@ -36,6 +36,7 @@ import Testing
     @Test func `negative degrees are arguments`() {
         #expect(TerminalCommands.prepared(["nearby", "-33.8", "-70"]) == ["nearby", "−33.8", "−70"])
         #expect(TerminalCommands.prepared(["create", "--at", "-33.8,151"]) == ["create", "--at", "−33.8,151"])
+        #expect(TerminalCommands.prepared(["create", "-5 °C"]) == ["create", "-5 °C"])
         #expect(TerminalCommands.prepared(["vote", "-3"]) == ["vote", "-3"])
         #expect(TerminalCommands.prepared(["nearby", "--json"]) == ["nearby", "--json"])
         #expect(Degrees.number("−13.4") == -13.4)
