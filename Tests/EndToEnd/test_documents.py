@@ -30,7 +30,7 @@ def test_links_are_found():
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
 def test_scripts_that_a_page_names_are_there(page):
-    scripts = set(re.findall(r"\bScripts/\w+", read(page)))
+    scripts = set(re.findall(r"\bScripts/[\w-]+", read(page)))
     assert scripts
     for script in scripts:
         assert os.access(os.path.join(TREE, script), os.X_OK), script

@@ -203,6 +203,10 @@ def test_json_lines_are_objects_with_types(own, home, kitchen, ben):
         home.run("play")
         playing = json.loads(watch.until('"type":"playback"'))
         assert playing["onAir"]["status"] == "playing" and playing["onAir"]["positionMs"] == 0
+        home.run("skip")
+        assert json.loads(watch.until('"finished"')) == {
+            "type": "finished", "seq": ben.room(kitchen)["room"]["seq"], "track": 1, "title": "Blue Monday",
+            "reason": "skipped"}
         home.server.stop()
         assert json.loads(watch.until('"offline"')) == {"type": "link", "status": "offline"}
         home.server.start()

@@ -54,7 +54,7 @@ extension RoomFacts {
         case .queue(let entries): take(entries.map { Entry($0) }, &news)
         case .playback(let playback): take(playback.map { OnAir($0) }, &news)
         case .finished(let entry):
-            news.append(.finished(entry.track.rawValue, title: entry.title, isSkipped: entry.end == .skipped))
+            news.append(.finished(entry.track.rawValue, title: entry.title, entry.end))
         case .membership(let membership):
             let member = membership?.member.rawValue
             if member != me { news.append(.membership(member)) }

@@ -22,12 +22,12 @@ extension RoomNews {
         case .dequeued(let entry): return line("dequeued", ["entry": room.json(of: entry)])
         case .reordered: return line("queue", ["queue": .list(room.queue.map { room.json(of: $0) })])
         case .onAir, .stopped, .paused, .resumed, .moved, .skipVotes: return line("playback", ["onAir": room.onAirJSON])
-        case .finished(let track, let title, let isSkipped):
+        case .finished(let track, let title, let end):
             return line(
                 "finished",
                 [
                     "track": .number(Int64(track)), "title": .text(title),
-                    "reason": .text(isSkipped ? "skipped" : "ended"),
+                    "reason": .text(end.rawValue),
                 ])
         case .joined(let member, let name, let role):
             return line(

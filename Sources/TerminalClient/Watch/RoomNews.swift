@@ -18,7 +18,7 @@ enum RoomNews: Sendable, Equatable {
     case resumed(Duration)
     case moved(Duration)
     case skipVotes(Int)
-    case finished(Int, title: String, isSkipped: Bool)
+    case finished(Int, title: String, HistoryEntry.End)
     case joined(Int, String, Role)
     case left(Int, String)
     case renamed(Int, from: String, to: String)
@@ -59,7 +59,7 @@ enum RoomNews: Sendable, Equatable {
         case .resumed(let position): return "On air again, at \(ClockText.of(position))."
         case .moved(let position): return "Now at \(ClockText.of(position))."
         case .skipVotes(let votes): return votes == 1 ? "1 vote to skip." : "\(votes) votes to skip."
-        case .finished(_, let title, let isSkipped): return isSkipped ? "Skipped: \(signs.quoted(title))." : nil
+        case .finished(_, let title, let end): return end == .skipped ? "Skipped: \(signs.quoted(title))." : nil
         case .joined(_, let name, _): return "\(name) joined."
         case .left(_, let name): return "\(name) left."
         case .renamed(_, let from, let to): return "\(from) is now called \(to)."
