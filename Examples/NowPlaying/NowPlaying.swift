@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import RoomClient
 import RoomClientNIO
 
@@ -18,6 +18,7 @@ import RoomClientNIO
             arguments.server, as: .guest(name: "Status bar"), transport: try NIOTransport(trust: arguments.trust))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await client.run() }
+            group.addTask { try await tellFaults(of: client) }
             try await show(arguments.room, of: client)
             group.cancelAll()
         }
@@ -42,6 +43,17 @@ import RoomClientNIO
                 if case .offline = update { continue }
                 shown = line
             }
+        }
+    }
+
+    /// Says on standard error why there is no connection, once for each reason.
+    static func tellFaults(of client: RoomClient) async throws {
+        var told: String?
+        while true {
+            try await Task.sleep(for: .seconds(1))
+            let reason = client.fault?.message
+            if let reason, reason != told { FileHandle.standardError.write(Data("\(reason)\n".utf8)) }
+            told = reason
         }
     }
 

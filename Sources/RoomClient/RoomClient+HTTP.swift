@@ -66,14 +66,7 @@ extension RoomClient {
     }
 
     /// The session's token, which another program may be signed in with; a guest's session is made if there is none.
-    public func token() async throws(ClientError) -> String {
-        do {
-            await engine.session.begin(with: try await engine.store.load().token)
-        } catch {
-            throw ClientError(.store, "what was kept on the device cannot be read", cause: error)
-        }
-        return try await engine.session.currentToken()
-    }
+    public func token() async throws(ClientError) -> String { try await engine.session.currentToken() }
 
     private static func read<Value>(_ body: () throws(ServerViolation) -> Value) throws(ClientError) -> Value {
         do throws(ServerViolation) {

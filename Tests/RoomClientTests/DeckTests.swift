@@ -1,6 +1,7 @@
 import FoundationEssentials
 import RoomClient
 import RoomDomain
+import Synchronization
 import Testing
 
 @MainActor @Suite struct DeckTests {
@@ -89,6 +90,21 @@ import Testing
             try await until { deck.ending?.code == .forbidden }
             try await until { room.me?.role == .guest }
             #expect(throws: ClientError.self) { try room.takeDeck() }
+        }
+    }
+
+    @Test func `a deck leads its room also where nobody else holds it`() async throws {
+        prepare()
+        let client = try client()
+        try await running(client) {
+            let deck = try await {
+                let room = client.room(server.reference)
+                try await until { room.phase == .live }
+                return try room.takeDeck()
+            }()
+            deck.play()
+            try await until { server.state.withLock { $0.room.onAir?.track.rawValue } == 1 }
+            #expect(client.roomsHeld > 0)
         }
     }
 }

@@ -256,4 +256,29 @@ private typealias Room = RoomClient::Room
             await #expect(throws: ClientError.self) { try await client.run() }
         }
     }
+
+    @Test func `a follower that takes nothing has a bounded queue, and is told to read anew`() async throws {
+        addSongs(1)
+        let client = try client()
+        let reference = server.reference
+        let updates = client.follow(reference)
+        try await running(client) {
+            try await until { client.snapshot(of: reference) != nil }
+            for round in 1...400 {
+                server.perform(round % 2 == 1 ? .vote(track: .init(rawValue: 1)) : .unvote(track: .init(rawValue: 1)))
+            }
+            try await until { client.snapshot(of: reference)?.position.sequence == server.seq }
+            for _ in 1...20 {
+                server.drop()
+                client.wake()
+                try await until { server.openSockets == 1 }
+            }
+            var iterator = updates.makeAsyncIterator()
+            guard case .reset(let position)? = try await iterator.next() else {
+                Issue.record("what waited is older than what is to be read")
+                return
+            }
+            #expect(position.sequence == server.seq)
+        }
+    }
 }

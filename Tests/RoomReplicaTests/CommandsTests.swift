@@ -174,6 +174,15 @@ import Testing
         #expect(sent(&commands, at: 1_700, ids: 5) == [1, 3])
     }
 
+    @Test func `no server puts commands off for longer than an hour`() {
+        for code in [ErrorCode.rateLimited, .unavailable] {
+            var commands = line([command(1, .vote(track: .two))])
+            _ = sent(&commands)
+            #expect(refuse(&commands, 1, code, retryAfterMs: RoomLimits.largestNumber) == [])
+            #expect(commands.due == .at(3_600_000), "\(code)")
+        }
+    }
+
     @Test func `a command that an unreachable log may have carried out waits for the room's count`() {
         var commands = line([command(1, .skip)])
         _ = sent(&commands)

@@ -13,6 +13,7 @@ final class Connection: Sendable {
     private let path: SocketPath
     private let outgoing: (stream: AsyncStream<[UInt8]>, continuation: AsyncStream<[UInt8]>.Continuation)
     private let opening = CancellableChild()
+    private let closing = Bell()
     private let state = Mutex(State())
 
     init(attempt: Int, path: SocketPath) {
@@ -31,8 +32,6 @@ final class Connection: Sendable {
         opening.cancel()
         closing.ring()
     }
-
-    private let closing = Bell()
 
     /// Waits, connects, and reads until the socket closes.
     func run(after wait: Duration, for engine: ClientEngine) async {
@@ -89,10 +88,14 @@ final class Connection: Sendable {
                 guard let code = self.state.withLock({ $0.code }) else { return }
                 await Task { await socket.close(code) }.value
             }
-            while let text = (try? await socket.receive()) ?? nil {
-                // Read here, because it takes long for a large room.
-                let message = try? ServerMessage.Received.parse(text)
-                engine.input { $0.received(message, on: self.attempt, at: $1) }
+            do throws(TransportFault) {
+                while let text = try await socket.receive() {
+                    // Read here, because it takes long for a large room.
+                    let message = try? ServerMessage.Received.parse(text)
+                    engine.input { $0.received(message, on: self.attempt, at: $1) }
+                }
+            } catch {
+                engine.state.withLock { $0.link.fault = ClientError(error) }
             }
             outgoing.continuation.finish()
             if state.withLock({ $0.code == nil }) { group.cancelAll() }

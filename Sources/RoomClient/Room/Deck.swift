@@ -65,7 +65,8 @@ import RoomReplica
     @ObservationIgnored private var sent: (key: String, heard: Int)?
     @ObservationIgnored private var wasRefused = false
     @ObservationIgnored private var lastItem = 0
-    @ObservationIgnored private unowned let room: Room
+    /// The room, which does not hold its deck.
+    @ObservationIgnored private let room: Room
 
     init(of room: Room) {
         self.room = room

@@ -92,7 +92,7 @@ import RoomWire
         (id, code) = (RoomID(state.id), state.code.description)
         details = RoomDetails(state)
         me = contents.me.map { Membership($0) }
-        members = Dictionary(uniqueKeysWithValues: state.members.map { (MemberID($0.id), Member($0)) })
+        members = Dictionary(state.members.map { (MemberID($0.id), Member($0)) }) { $1 }
         online = contents.online
         onlineMembers = contents.onlineMembers.map { Set($0.map { MemberID($0) }) }
         // Objects of tracks that stay are kept, so that nothing that looks at them has to look elsewhere.
@@ -143,8 +143,7 @@ import RoomWire
         case .votes(let votes): take(votes)
         case .waveform(let track, let name): tracks[TrackID(track)]?.waveform = WaveformName(name)
         case .queue(let queue): self.queue = queue.map { QueueEntry($0) }
-        case .playback(let playback):
-            self.playback = playback.map { Playback($0) }
+        case .playback(let playback): self.playback = playback.map { Playback($0) }
         case .finished(let entry):
             history.insert(HistoryEntry(entry), at: 0)
             if history.count > RoomLimits.history { history.removeLast(history.count - RoomLimits.history) }

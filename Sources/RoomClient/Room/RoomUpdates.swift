@@ -38,7 +38,6 @@ final class RoomFollower: Sendable {
     private struct State {
         var waiting: [RoomUpdate] = []
         var hasEnded = false
-        var isCancelled = false
     }
 
     private let state = Mutex(State())
@@ -54,11 +53,11 @@ final class RoomFollower: Sendable {
         state.withLock { state in
             guard !state.hasEnded else { return }
             switch update {
-            case .reset: state.waiting.removeAll { if case .offline = $0 { false } else { true } }
+            // What waits is older than what the room is read anew for.
+            case .reset: state.waiting = []
             case .ended: state.hasEnded = true
-            case .offline: break
+            case .offline: if case .offline? = state.waiting.last { return }
             case .changed(_, let position):
-                // Values of what waits are older: the room is to be read anew.
                 if state.waiting.count >= Self.mostWaiting { state.waiting = [.reset(position)] }
                 if case .reset? = state.waiting.last {
                     state.waiting[state.waiting.count - 1] = .reset(position)

@@ -42,8 +42,18 @@ package struct ClientMoment: Sendable {
     /// A random time of 0 … `limit` milliseconds, drawn from ``random``.
     func jitter(upToMs limit: Int64) -> Int64 { Int64(random % UInt64(limit + 1)) }
 
-    /// The instant after a wait that a server has named, or `usual`, and a random part of up to as much as that.
+    /// The longest wait that a server may ask for: an hour, as long as the longest slow mode of a room.
+    ///
+    /// A server that names more is asked again then.
+    static let longestAskedMs: Int64 = 3_600_000
+
+    /// The instant after a wait that a server has named, or `usual`.
+    func after(askedMs wait: Int?, usualMs usual: Int64) -> ClientInstant {
+        instant.advanced(byMs: wait.map { min(Int64($0), Self.longestAskedMs) } ?? usual)
+    }
+
+    /// The same and a random part of up to as much as `usual`.
     func afterWait(ofMs wait: Int?, usualMs usual: Int64) -> ClientInstant {
-        instant.advanced(byMs: wait.map { Int64($0) } ?? usual).advanced(byMs: jitter(upToMs: usual))
+        after(askedMs: wait, usualMs: usual).advanced(byMs: jitter(upToMs: usual))
     }
 }

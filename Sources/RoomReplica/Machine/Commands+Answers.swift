@@ -77,9 +77,8 @@ extension Commands {
         switch code.code {
         case .rateLimited:
             putOff(index)
-            let wait = Int64(retryAfterMs ?? Int(Self.askAgainMs))
             if case .doubtful = line { break }
-            line = .paused(until: now.instant.advanced(byMs: wait))
+            line = .paused(until: now.after(askedMs: retryAfterMs, usualMs: Self.askAgainMs))
         case .unavailable:
             // It may have been carried out nevertheless.
             putOff(index)

@@ -7,8 +7,6 @@ package struct Connecting: Sendable, Equatable {
     static let longestWaitMs: Int64 = 20_000
     /// The longest first wait; each failure doubles it.
     static let firstWaitMs: Int64 = 250
-    /// The longest wait that a server may ask for.
-    static let longestAskedMs: Int64 = 3_600_000
     /// A connection that was open for so long ends a row of failures.
     static let stableMs: Int64 = 30_000
 
@@ -79,7 +77,7 @@ package struct Connecting: Sendable, Equatable {
             guard attempt == current else { return nil }
             if since.advanced(byMs: Self.stableMs) <= now.instant { failures = 0 }
         }
-        return [connect(afterMs: max(min(leastMs, Self.longestAskedMs), nextWait(now)))]
+        return [connect(afterMs: max(min(leastMs, ClientMoment.longestAskedMs), nextWait(now)))]
     }
 
     /// The connection is dead, as silence tells: closes it, and connects, at once if somebody waits for it.

@@ -14,7 +14,7 @@ package struct Add: OneShotCommand {
             what is new. For example: backline add 7KQ2ZM < tracks.jsonl
 
 
-            """ + exitCodes)
+            """ + exitCodes + "\nExit code 65: a line on standard input is no track; nothing was added.")
 
     @OptionGroup var room: RoomArgument
     @Option(help: "The title. Without it, tracks are read from standard input.")
