@@ -73,10 +73,16 @@ import Testing
 
     @Test func `a task that is cancelled ends it`() async throws {
         let rooms = #""rooms":{"room":{"id":"01935000-0000-7000-8000-0000000000aa","code":"7K3M9Q"}}"#
-        let text = #"{"conversation":"long",\#(rooms)}"# + "\n" + #"{"silent":3600000}"#
+        let text = """
+            {"conversation":"long",\(rooms)}
+            {"do":{"type":"follow","room":"$room"}}
+            {"expect":{"type":"subscribe","room":"$room","position":null}}
+            {"silent":3600000}
+            """
         let task = Task { try await hold(text, name: "long") }
         task.cancel()
         let failure = await #expect(throws: WaitFailure.self) { try await task.value }
-        #expect(failure?.description.contains("the task was cancelled") == true)
+        let told = failure?.description ?? ""
+        #expect(told.contains("the task was cancelled"), "\(told)")
     }
 }
