@@ -7,8 +7,9 @@ package enum ClientMessage: Sendable, Equatable {
     case subscribe(id: Int64?, room: RoomReference, position: Position?)
     /// Stops following a room.
     case unsubscribe(id: Int64?, room: RoomReference)
-    /// Sends a command to a room; a retry with the same `key` gets the first outcome again.
-    case command(id: Int64?, room: RoomReference, key: String?, command: RoomCommand)
+    /// Sends a command to a room; a retry with the same `key` gets the first outcome again. It is put off where `after`,
+    /// the `id` of an earlier command, was.
+    case command(id: Int64?, room: RoomReference, key: String?, command: RoomCommand, after: Int64? = nil)
     /// Shows one grapheme to everybody in a room.
     case react(id: Int64?, room: RoomReference, emoji: String)
     /// Sends data to one member of a room only.
@@ -58,7 +59,7 @@ package enum ClientMessage: Sendable, Equatable {
     /// The number by which the client recognizes the answer; nil if it gave none.
     package var id: Int64? {
         switch self {
-        case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _), .react(let id, _, _),
+        case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _, _), .react(let id, _, _),
             .signal(let id, _, _, _), .deck(let id, _, _), .time(let id, _), .nearbyStop(let id, _),
             .statisticsStop(let id, _), .trendingStop(let id, _):
             id
@@ -115,9 +116,10 @@ package enum ClientMessage: Sendable, Equatable {
             writer.member("room", room.text)
             writer.member("position", position)
         case .unsubscribe(_, let room): writer.member("room", room.text)
-        case .command(_, let room, let key, let command):
+        case .command(_, let room, let key, let command, let earlier):
             writer.member("room", room.text)
             writer.member("key", key)
+            writer.member("after", earlier)
             writer.member("command", command)
         case .react(_, let room, let emoji):
             writer.member("room", room.text)
@@ -153,7 +155,8 @@ package enum ClientMessage: Sendable, Equatable {
         case .unsubscribe: return .unsubscribe(id: id, room: try fields.room())
         case .command:
             return .command(
-                id: id, room: try fields.room(), key: try fields.key(), command: try CommandJSON.parse(in: fields))
+                id: id, room: try fields.room(), key: try fields.key(), command: try CommandJSON.parse(in: fields),
+                after: try fields.earlier())
         case .react:
             return .react(id: id, room: try fields.room(), emoji: try fields.emoji())
         case .signal:
@@ -211,6 +214,15 @@ extension JSONFields {
     fileprivate func sub() throws(MessageViolation) -> Int64 {
         do throws(FieldViolation) {
             return try self.integer("sub")
+        } catch {
+            throw MessageViolation(error)
+        }
+    }
+
+    /// The `id` of the command behind which a command was sent.
+    fileprivate func earlier() throws(MessageViolation) -> Int64? {
+        do throws(FieldViolation) {
+            return try self.integerIfPresent("after")
         } catch {
             throw MessageViolation(error)
         }

@@ -58,8 +58,6 @@ class Stage:
         self._resources = contextlib.ExitStack()
         self._began = time.monotonic()
         self._troubled_until = 0.0
-        #: When a server may have been unable to reach the log: beginnings and ends.
-        self.troubles = []
         self.cluster, self.servers, self.namespaces = None, [], []
 
     def build(self):
@@ -144,7 +142,6 @@ class Stage:
 
     def _trouble(self, seconds):
         self._troubled_until = time.monotonic() + seconds
-        self.troubles.append((time.monotonic(), self._troubled_until))
 
 
 async def run(plan, say):

@@ -72,6 +72,7 @@ BAD_MESSAGES = {
     "a command that is a text": {"type": "command", "room": "ROOM", "key": "KEY", "command": "skip"},
     "a command without a room": {"type": "command", "key": "KEY", "command": {"type": "skip"}},
     "a key that is a number": {"type": "command", "room": "ROOM", "key": 7, "command": {"type": "skip"}},
+    "after that is a text": {"type": "command", "room": "ROOM", "after": "3", "command": {"type": "skip"}},
     "time without t1": {"type": "time"},
     "t1 that is a text": {"type": "time", "t1": "noon"},
 }

@@ -19,7 +19,7 @@ CLIENTS = {
     "swift": [os.path.join(os.path.dirname(backline.program()), "RehearsedClient")],
 }
 #: What a client has no function for. RoomClient does not claim to be the device that plays.
-LACKS = {"python": set(), "page": set(), "swift": {"deck-claim"}}
+LACKS = {"python": set(), "page": set(), "swift": set()}
 
 
 def rehearse(program, *options, environment=None):

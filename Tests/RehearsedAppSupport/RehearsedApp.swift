@@ -8,7 +8,8 @@ package import struct RoomWire.JSONWriter
 /// An app on RoomClient that does what it is told.
 @MainActor package final class RehearsedApp {
     static let can = [
-        "again", "cancel", "clock", "clock-sync", "commands", "deck", "expiry", "keyed", "nearby", "presence", "react",
+        "again", "cancel", "claim", "clock", "clock-sync", "commands", "deck", "expiry", "keyed", "nearby", "presence",
+        "react",
         "resume", "several", "shown", "signal", "wake",
     ]
 
@@ -107,6 +108,14 @@ package import struct RoomWire.JSONWriter
             Task {
                 await answer(of: name) {
                     try await room.signal(json: json, to: member)
+                    return jsonObject(["ok": .bool(true)])
+                }
+            }
+        case "claim":
+            let (room, isOn) = (try room(action).room, action["on"]?.bool ?? true)
+            Task {
+                await answer(of: name) {
+                    try await isOn ? room.claimDeck() : room.releaseDeck()
                     return jsonObject(["ok": .bool(true)])
                 }
             }
@@ -232,7 +241,11 @@ package import struct RoomWire.JSONWriter
         state["members"] = room.onlineMembers.map { members in
             .array(members.map { Int64($0.rawValue) }.sorted().map { .integer($0) })
         }
-        state["deck"] = room.deckMember.map { jsonObject(["member": .integer(Int64($0.rawValue))]) }
+        state["deck"] = room.deckMember.map { member in
+            var deck: [String: JSONValue] = ["member": .integer(Int64(member.rawValue))]
+            if room.isDeck { deck["here"] = .bool(true) }
+            return jsonObject(deck)
+        }
         state["shown"] = shown(state["shown"], room)
         return jsonObject(state)
     }

@@ -170,7 +170,7 @@ final class PocketServer: ClientTransport {
             case .time(let id, let t1):
                 let time = Double(state.now)
                 socket.push(ServerMessage.time(re: id, t1: t1, t2: time, t3: time))
-            case .command(let id, _, let key, let command): carryOut(command, key, id, socket, &state)
+            case .command(let id, _, let key, let command, _): carryOut(command, key, id, socket, &state)
             case .react, .signal, .deck, .nearby, .nearbyStop, .statistics, .statisticsStop, .trending, .trendingStop:
                 break
             }

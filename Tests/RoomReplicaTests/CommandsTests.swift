@@ -28,7 +28,7 @@ import Testing
     private func sent(_ line: inout Commands, at now: Int64 = 0, ids: Int64 = 0) -> [Int] {
         var ids = ids
         return line.send(at: .at(now), knowing: known, ids: &ids).compactMap { step in
-            if case .send(_, let command) = step { command.number.rawValue } else { nil }
+            if case .send(_, let command, _) = step { command.number.rawValue } else { nil }
         }
     }
 
@@ -65,7 +65,27 @@ import Testing
         let marked = command(1, .skip, isKept: true, sending: known)
         var ids: Int64 = 4
         #expect(
-            commands.send(at: .at(0), knowing: known, ids: &ids) == [.keep(marked), .send(id: 5, marked)])
+            commands.send(at: .at(0), knowing: known, ids: &ids) == [.keep(marked), .send(id: 5, marked, after: nil)])
+    }
+
+    @Test func `each names the one in flight before it`() {
+        func order(_ steps: [Commands.Step]) -> [[Int64?]] {
+            steps.compactMap { step in
+                guard case .send(let id, _, let earlier) = step else { return nil }
+                return [id, earlier]
+            }
+        }
+        var commands = line((1...3).map { command($0, .skip) })
+        var ids: Int64 = 0
+        #expect(order(commands.send(at: .at(0), knowing: known, ids: &ids)) == [[1, nil], [2, 1], [3, 2]])
+        // The first is put off, and the second not yet answered.
+        _ = commands.refused(1, code: ErrorName(.rateLimited), message: "no", retryAfterMs: 50, at: .at(0))
+        _ = commands.add(command(4, .skip), at: .at(0))
+        #expect(order(commands.send(at: .at(49), knowing: known, ids: &ids)) == [])
+        #expect(order(commands.send(at: .at(50), knowing: known, ids: &ids)) == [[4, nil], [5, 3]])
+        _ = commands.acknowledged(4, seq: 9, result: nil)
+        _ = commands.add(command(5, .skip), at: .at(0))
+        #expect(order(commands.send(at: .at(50), knowing: known, ids: &ids)) == [[6, 5]])
     }
 
     @Test func `sixteen are in flight, in the order of the calls`() {

@@ -60,7 +60,7 @@ import Testing
         let largest = Int.max
         for (track, code) in [(TrackID.two, ErrorCode.rateLimited), (.one, .unavailable)] {
             try client.post(.vote(track: track), to: room, key: code.rawValue)
-            guard case .command(let id?, _, _, _)? = client.sent().last else {
+            guard case .command(let id?, _, _, _, _)? = client.sent().last else {
                 // The first refusal put the room's commands off for an hour.
                 #expect(code == .unavailable)
                 continue

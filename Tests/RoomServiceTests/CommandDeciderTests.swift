@@ -38,6 +38,55 @@ import Testing
         #expect(decisions == [true, true, true, true, true, false])
     }
 
+    @Test func `a command behind one that is put off is put off before that is answered`() {
+        let parts = RoomParts { $0.shares.maximumEventsPerRoom = 1 }
+        let room = parts.room()
+        let order = CommandOrder()
+        func decision(_ number: Int64, after earlier: Int64?, _ command: RoomCommand) -> RoomWriter.Decision {
+            var request = RoomParts.command(command, place: CommandPlace(number, after: earlier, in: order))
+            return decide(&request, in: room, of: parts)
+        }
+        for number in 1...5 { _ = decision(Int64(number), after: nil, .rename(name: "Anna")) }
+        let skip = RoomCommand.skip
+        guard case .answered(let putOff) = decision(6, after: 5, .rename(name: "Anna")) else {
+            Issue.record("the sixth event is too many")
+            return
+        }
+        // It costs nothing, so that it is carried out by itself.
+        #expect(decision(7, after: 6, skip) == .answered(putOff))
+        #expect(decision(8, after: 7, skip) == .answered(putOff))
+        for (number, earlier) in [(9, nil), (10, 5), (11, 99)] as [(Int64, Int64?)] {
+            guard case .changed = decision(number, after: earlier, skip) else {
+                Issue.record("nothing is before \(number)")
+                return
+            }
+        }
+    }
+
+    @Test func `a command is put off whose earlier one was answered so, and not one whose earlier one was refused`() {
+        let order = CommandOrder()
+        func answer(_ number: Int64, _ outcome: CommandOutcome) {
+            RoomParts.command(.skip, place: CommandPlace(number, after: nil, in: order)).reply(outcome)
+        }
+        func failure(after earlier: Int64) -> RoomFailure? { CommandPlace(0, after: earlier, in: order).failure }
+        let later = RoomFailure.refused(.rateLimited("no", retryAfterMs: 7))
+        answer(1, .failed(.unavailable))
+        answer(2, .failed(.busy))
+        answer(3, .failed(later))
+        answer(4, .failed(.refused(.notMember)))
+        answer(5, .failed(.internalFault))
+        answer(6, .keyReused)
+        answer(7, .acknowledged(seq: 1, keyed: 1, result: nil))
+        #expect((1...7).map { failure(after: $0) } == [.unavailable, .busy, later, nil, nil, nil, nil])
+        #expect(CommandPlace(0, after: nil, in: order).failure == nil)
+        // The oldest one of too many is forgotten.
+        for number in 8..<(8 + Int64(CommandOrder.limit) - 3) { order.note(number, .unavailable) }
+        #expect(failure(after: 1) == .unavailable)
+        order.note(1_000, .unavailable)
+        #expect(failure(after: 1) == nil)
+        #expect(failure(after: 2) == .busy)
+    }
+
     @Test func `a command that is decided again is charged once`() {
         let parts = RoomParts { $0.shares.maximumEventsPerRoom = 1 }
         let room = parts.room()

@@ -100,9 +100,11 @@ struct RoomParts {
     /// A command of a person.
     static func command(
         _ command: RoomCommand, by person: Person = ana, key: String? = nil,
-        countNewcomer: (@Sendable () -> Int?)? = nil
+        countNewcomer: (@Sendable () -> Int?)? = nil, place: CommandPlace? = nil
     ) -> CommandRequest {
-        CommandRequest(actor: person.actor, key: key, command: command, countNewcomer: countNewcomer) { _ in }
+        CommandRequest(
+            actor: person.actor, key: key, command: command, countNewcomer: countNewcomer, place: place
+        ) { _ in }
     }
 }
 

@@ -20,8 +20,6 @@ final class SimulatedApp {
         var isForgotten = false
         /// What the app was told, if anything.
         var answer: CommandAnswer?
-        /// Whether a room put it off at least once: then later ones may have been carried out before it.
-        var wasPutOff = false
         /// The room's head when it was sent first; nil before.
         var firstSent: Int?
     }
@@ -47,6 +45,8 @@ final class SimulatedApp {
         /// Messages behind a subscription that is not answered.
         var inbox: [ClientMessage] = []
         var isWaiting = false
+        /// The commands that rooms put off.
+        let order = CommandOrder()
         /// When the newest message of each way arrives, in nanoseconds: each way keeps its order.
         var lastArrival: (up: Int64, answer: Int64, news: Int64) = (0, 0, 0)
     }

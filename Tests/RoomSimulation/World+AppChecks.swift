@@ -125,7 +125,7 @@ extension World {
     /// Complains about commands that were carried out in another order than they were given in.
     private func compareOrder(_ app: SimulatedApp, _ room: RoomID) {
         var last: (number: Int, seq: Int)?
-        for posted in app.posted where posted.room == room && posted.mark != nil && !posted.wasPutOff {
+        for posted in app.posted where posted.room == room && posted.mark != nil {
             guard case .acknowledged(let seq, _)? = posted.answer else { continue }
             if let last, seq <= last.seq {
                 truth.complain(

@@ -121,8 +121,8 @@ extension World {
                     socket.node.unfollow(follow.id, room, because: .asked)
                 }
                 deliver(ServerMessage.ok(re: id), app, .answer)
-            case .command(let id, .id(let room), let key, let command):
-                ask(app, socket, id, room, key: key, command)
+            case .command(let id, .id(let room), let key, let command, let earlier):
+                ask(app, socket, id, room, key: key, after: earlier, command)
             case .time(let id, let t1):
                 let now = SimulatedNode.beginning + Double(scheduler.now) / 1_000_000
                 deliver(ServerMessage.time(re: id, t1: t1, t2: now, t3: now), app, .answer)
@@ -160,7 +160,7 @@ extension World {
 
     private func ask(
         _ app: SimulatedApp, _ socket: SimulatedApp.Socket, _ id: Int64?, _ room: RoomID, key: String?,
-        _ command: RoomCommand
+        after earlier: Int64?, _ command: RoomCommand
     ) {
         // What comes after the place may differ: then the room carries the command out twice.
         let parts = key?.split(separator: "-") ?? []
@@ -172,7 +172,9 @@ extension World {
         app.posted[place].firstSent = first
         let (truth, actor, number) = (truth, app.actor, app.number)
         socket.node.host.registry.submit(
-            CommandRequest(actor: actor, key: key, command: command) { outcome in
+            CommandRequest(
+                actor: actor, key: key, command: command, place: CommandPlace(id, after: earlier, in: socket.order)
+            ) { outcome in
                 let answered = truth.head(of: room)
                 self.next { world in
                     guard !socket.node.hasCrashed else { return }
@@ -197,7 +199,6 @@ extension World {
         case .keyReused: message = ServerMessage.error(re: id, code: .conflict, message: "the key is another's")
         case .failed(let failure):
             let (code, wait) = Self.error(failure)
-            if code == .unavailable || code == .rateLimited { app.posted[place].wasPutOff = true }
             message = ServerMessage.error(re: id, code: code, message: "no", retryAfterMs: wait)
         }
         guard app.socket?.id == socket.id else { return }

@@ -268,6 +268,10 @@ import Testing
         ("subscribe-resume", .subscribe(id: 1, room: .id(Sample.room), position: Position(epoch: "e1", seq: 41))),
         ("unsubscribe", .unsubscribe(id: 2, room: .id(Sample.room))),
         ("command", .command(id: 3, room: .id(Sample.room), key: "k-1", command: .vote(track: Sample.track(7)))),
+        (
+            "command-after",
+            .command(id: 4, room: .id(Sample.room), key: "k-2", command: .unvote(track: Sample.track(7)), after: 3)
+        ),
         ("command-unkeyed", .command(id: nil, room: .id(Sample.room), key: nil, command: .skip)),
         ("react", .react(id: 7, room: .id(Sample.room), emoji: "👩🏻‍❤️‍💋‍👨🏿")),
         (

@@ -89,7 +89,8 @@ extension RandomValues {
         case .unsubscribe: return .unsubscribe(id: id, room: reference())
         case .command:
             let key = bool() ? nil : random.pick(["k-1", " ", "🎹", String(repeating: "é", count: 128)], or: "k")
-            return .command(id: id, room: reference(), key: key, command: command())
+            return .command(
+                id: id, room: reference(), key: key, command: command(), after: maybe { $0.integer() })
         case .react: return .react(id: id, room: reference(), emoji: random.pick(["👍", "👩🏻‍❤️‍💋‍👨🏿", "\"", "\\", "🇪🇸"], or: "a"))
         case .signal: return .signal(id: id, room: reference(), to: self.id(), data: relayed())
         case .deck: return .deck(id: id, room: reference(), isOn: bool())

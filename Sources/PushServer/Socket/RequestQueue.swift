@@ -1,3 +1,4 @@
+import RoomService
 import RoomWire
 
 /// The messages of one socket that are not answered: they are handled in the order of their arrival, and one at a time
@@ -14,6 +15,8 @@ struct RequestQueue {
     private var isWorking = false
     /// The number of commands, reactions, signals and claims that rooms have not answered.
     private var underWay = 0
+    /// The commands that were put off.
+    private(set) lazy var order = CommandOrder()
 
     /// Whether messages wait to be handled.
     var hasMessages: Bool { !inbox.isEmpty }

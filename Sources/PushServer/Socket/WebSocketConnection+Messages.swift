@@ -41,9 +41,9 @@ extension WebSocketConnection {
                 }
             if let room { hub.unfollow(self, room, because: .asked) }
             send(ServerMessage.ok(re: request))
-        case .command(let request, let reference, let key, let command):
+        case .command(let request, let reference, let key, let command, let earlier):
             withRoom(reference, of: message, id: request) {
-                self.submit(command, to: $0, key: key, id: request)
+                self.submit(command, to: $0, key: key, after: earlier, id: request)
             }
         case .react(let request, let reference, let emoji):
             withRoom(reference, of: message, id: request) { room in
@@ -99,11 +99,14 @@ extension WebSocketConnection {
         readIfDue()
     }
 
-    private func submit(_ command: RoomCommand, to room: RoomID, key: String?, id request: Int64?) {
+    private func submit(
+        _ command: RoomCommand, to room: RoomID, key: String?, after earlier: Int64?, id request: Int64?
+    ) {
         do throws(CommandFailure) {
             try loop.admission.command(command, of: session.id, in: room)
         } catch {
             loop.tally.messagesRateLimited += 1
+            requests.order.note(request, error)
             return refuse(request, error)
         }
         requests.began()
@@ -112,7 +115,8 @@ extension WebSocketConnection {
         loop.rooms.registry.submit(
             CommandRequest(
                 actor: .session(session.id, name: session.name), key: key, command: command, network: address,
-                countNewcomer: { admission.newcomer(from: address, to: room) }
+                countNewcomer: { admission.newcomer(from: address, to: room) },
+                place: CommandPlace(request, after: earlier, in: requests.order)
             ) { outcome in
                 feed.onSocket(connection) { $0.commandAnswered(request, outcome) }
             }, to: room)
@@ -146,22 +150,28 @@ extension WebSocketConnection {
                 return body(room)
             }
         } catch {
-            return refuse(request, error)
+            return refuse(message, error)
         }
         requests.wait()
         let (feed, connection) = (hub.feed, id)
         loop.lookup.find(reference, for: seeker) { result in
-            feed.onSocket(connection) { $0.resolved(message.with(result), id: request) }
+            feed.onSocket(connection) { $0.resolved(message, result) }
         }
     }
 
-    private func resolved(_ message: Result<ClientMessage, CommandFailure>, id request: Int64?) {
+    private func resolved(_ message: ClientMessage, _ found: Result<RoomID, CommandFailure>) {
         requests.answered()
-        switch message {
-        case .success(let message): carryOut(message)
-        case .failure(let failure): refuse(request, failure)
+        switch found {
+        case .success(let room): carryOut(message.with(room))
+        case .failure(let failure): refuse(message, failure)
         }
         work()
+    }
+
+    /// Answers that a message was not carried out.
+    func refuse(_ message: ClientMessage, _ failure: CommandFailure) {
+        if case .command(let request, _, _, _, _) = message { requests.order.note(request, failure) }
+        refuse(message.id, failure)
     }
 
     /// Answers that a request has failed.
@@ -180,20 +190,33 @@ extension WebSocketConnection {
 
 extension ClientMessage {
     /// Replaces the message's code by the room that was found for it.
-    fileprivate func with(_ found: Result<RoomID, CommandFailure>) -> Result<ClientMessage, CommandFailure> {
-        found.map { room in
-            switch self {
-            case .subscribe(let id, _, let position): .subscribe(id: id, room: .id(room), position: position)
-            case .unsubscribe(let id, _): .unsubscribe(id: id, room: .id(room))
-            case .command(let id, _, let key, let command):
-                .command(id: id, room: .id(room), key: key, command: command)
-            case .react(let id, _, let emoji): .react(id: id, room: .id(room), emoji: emoji)
-            case .signal(let id, _, let recipient, let data):
-                .signal(id: id, room: .id(room), to: recipient, data: data)
-            case .deck(let id, _, let isOn): .deck(id: id, room: .id(room), isOn: isOn)
-            case .statistics(let id, _, let offset): .statistics(id: id, room: .id(room), offset: offset)
-            case .time, .nearby, .nearbyStop, .statisticsStop, .trending, .trendingStop: self
-            }
+    fileprivate func with(_ room: RoomID) -> ClientMessage {
+        switch self {
+        case .subscribe(let id, _, let position): .subscribe(id: id, room: .id(room), position: position)
+        case .unsubscribe(let id, _): .unsubscribe(id: id, room: .id(room))
+        case .command(let id, _, let key, let command, let earlier):
+            .command(id: id, room: .id(room), key: key, command: command, after: earlier)
+        case .react(let id, _, let emoji): .react(id: id, room: .id(room), emoji: emoji)
+        case .signal(let id, _, let recipient, let data):
+            .signal(id: id, room: .id(room), to: recipient, data: data)
+        case .deck(let id, _, let isOn): .deck(id: id, room: .id(room), isOn: isOn)
+        case .statistics(let id, _, let offset): .statistics(id: id, room: .id(room), offset: offset)
+        case .time, .nearby, .nearbyStop, .statisticsStop, .trending, .trendingStop: self
+        }
+    }
+}
+
+extension CommandOrder {
+    /// Notes that a command was not carried out; does nothing if it was refused for good.
+    fileprivate func note(_ number: Int64?, _ failure: CommandFailure) {
+        switch failure.code {
+        case .unavailable: note(number, RoomFailure.unavailable)
+        case .rateLimited:
+            let wait = Int64(failure.retryAfterMs ?? 0)
+            note(number, RoomFailure.refused(.rateLimited(failure.detail, retryAfterMs: wait)))
+        case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,
+            .notFound, .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, .internal:
+            break
         }
     }
 }

@@ -189,14 +189,11 @@ extension WebSocketConnection {
 
     private func refuse(_ text: ByteBuffer, retryAfterMs: Int) {
         loop.tally.messagesRateLimited += 1
-        let request: Int64?
+        let failure = CommandFailure(.rateLimited, "too many messages", retryAfterMs: retryAfterMs)
         do throws(MessageViolation) {
-            request = try ClientMessage.parse(text.readableBytesUInt8Span).id
+            refuse(try ClientMessage.parse(text.readableBytesUInt8Span), failure)
         } catch {
-            request = error.re
+            refuse(error.re, failure)
         }
-        send(
-            ServerMessage.error(
-                re: request, code: .rateLimited, message: "too many messages", retryAfterMs: retryAfterMs))
     }
 }

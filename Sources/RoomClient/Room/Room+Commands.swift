@@ -79,6 +79,22 @@ extension Room {
 
     // MARK: What is never logged
 
+    /// Makes this device the one that plays the room, in place of any other; returns when it is.
+    ///
+    /// The owner and DJs may. Everybody sees it as ``Room/deckMember``, and this device as ``Room/isDeck``. After a lost
+    /// connection it is the deck again, unless another device has claimed that meanwhile. It ends with
+    /// ``releaseDeck()``, and where another device claims, or the role is gone.
+    public func claimDeck() async throws(ClientError) { try await claimDeck(true) }
+
+    /// Plays the room no more; nothing where another device does.
+    public func releaseDeck() async throws(ClientError) { try await claimDeck(false) }
+
+    private func claimDeck(_ isOn: Bool) async throws(ClientError) {
+        let room = reference.wire
+        let promise = engine.tell { machine, now in machine.claimDeck(isOn, in: room, at: now) }
+        try await promise.value()
+    }
+
     /// Shows a reaction to everybody in the room; without a connection, to nobody.
     public func react(_ emoji: Character) {
         let room = reference.wire

@@ -54,6 +54,8 @@ import RoomWire
     public private(set) var history: [HistoryEntry] = []
     /// The member whose device plays; nil: none.
     public private(set) var deckMember: MemberID?
+    /// Whether this device is the one that plays, by ``claimDeck()``.
+    public private(set) var isDeck = false
     /// The commands without an answer, in the order of the calls.
     public private(set) var pending: [PendingCommand] = []
 
@@ -112,7 +114,7 @@ import RoomWire
         queue = state.queue.map { QueueEntry($0) }
         playback = state.playback.map { Playback($0) }
         history = state.history.map { HistoryEntry($0) }
-        deckMember = contents.deck.map { MemberID($0.member) }
+        take(contents.deck)
         deck?.roomHasChanged()
     }
 
@@ -151,8 +153,13 @@ import RoomWire
         case .online(let count, let members):
             online = count
             onlineMembers = members.map { Set($0.map { MemberID($0) }) }
-        case .deck(let deck): deckMember = deck.map { MemberID($0.member) }
+        case .deck(let deck): take(deck)
         }
+    }
+
+    private func take(_ deck: ShownDeck?) {
+        deckMember = deck.map { MemberID($0.member) }
+        isDeck = deck?.isHere ?? false
     }
 
     private func take(_ votes: TrackVotes) {

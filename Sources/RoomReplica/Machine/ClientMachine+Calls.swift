@@ -102,11 +102,16 @@ extension ClientMachine {
         tell(reference, at: now) { .signal(id: $0, room: .id($1), to: member, data: data) }
     }
 
-    /// Makes this connection the room's deck, or ends that.
+    /// Makes this device the room's deck, or ends that.
+    ///
+    /// After a reconnect it is the deck again, unless another device has claimed that meanwhile.
     package mutating func claimDeck(
         _ isOn: Bool, in reference: RoomReference, at now: ClientMoment
     ) -> (number: TellingNumber, steps: [ClientStep]) {
-        tell(reference, at: now) { .deck(id: $0, room: .id($1), isOn: isOn) }
+        let told = tell(reference, at: now) { .deck(id: $0, room: .id($1), isOn: isOn) }
+        let index = rooms.firstIndex { $0.reference == reference }
+        if let index, tellings[ids] == told.number { rooms[index].claim.asked(isOn, id: ids) }
+        return told
     }
 
     private mutating func tell(

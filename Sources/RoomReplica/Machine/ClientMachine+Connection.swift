@@ -122,6 +122,7 @@ extension ClientMachine {
         tellings = [:]
         for index in rooms.indices {
             rooms[index].commands.connectionLost()
+            rooms[index].claim.disconnected()
             carry(rooms[index].following.disconnected(), index, at: now)
         }
     }

@@ -135,6 +135,7 @@ extension ClientMachine {
     }
 
     private mutating func refused(_ re: Int64, _ refusal: ClientStep.Refusal, at now: ClientMoment) {
+        for index in rooms.indices { rooms[index].claim.refused(re) }
         if let number = tellings.removeValue(forKey: re) { return steps.append(.told(number, refusal)) }
         if let done = circles.refused(re, refusal.code, retryAfterMs: refusal.retryAfterMs, at: now) {
             return carry(done, at: now)

@@ -53,6 +53,7 @@ extension ClientMachine {
                 guard let reached = rooms[index].replica?.position.seq else { continue }
                 let touched = rooms[index].overlay.reached(reached)
                 show(changes, touched: touched, index, isMoved: true)
+                claimAgain(index)
             case .answered(let keyed):
                 guard let epoch = rooms[index].replica?.position.epoch else { continue }
                 carry(rooms[index].commands.roomAnswered(epoch: epoch, keyed: keyed, at: now), index, at: now)
@@ -70,9 +71,9 @@ extension ClientMachine {
             switch step {
             case .keep(let command): steps.append(.keep(.command(command)))
             case .forget(let number): steps.append(.keep(.answered(number)))
-            case .send(let id, let command):
+            case .send(let id, let command, let earlier):
                 let room = rooms[index].id.map { RoomReference.id($0) } ?? rooms[index].reference
-                send(.command(id: id, room: room, key: command.key, command: command.command))
+                send(.command(id: id, room: room, key: command.key, command: command.command, after: earlier))
             case .answered(let command, let answer): answered(command, answer, index, at: now)
             }
         }
@@ -122,6 +123,15 @@ extension ClientMachine {
         guard let replica = rooms[index].replica else { return }
         let shown = rooms[index].overlay.shown(changes, touched: touched, in: replica)
         if isMoved || !shown.isEmpty { steps.append(.changed(rooms[index].reference, shown)) }
+    }
+
+    /// Makes this device the deck of a room again, where it was before the connection was lost.
+    private mutating func claimAgain(_ index: Int) {
+        guard let replica = rooms[index].replica else { return }
+        guard rooms[index].claim.told(replica.deck, me: replica.me?.member) else { return }
+        ids += 1
+        rooms[index].claim.claimedAgain(id: ids)
+        send(.deck(id: ids, room: .id(replica.id), isOn: true))
     }
 
     /// Does what is due in one room.

@@ -10,6 +10,7 @@ package struct ClientRoom: Sendable {
     var commands = Commands()
     var overlay = Overlay()
     var deck = DeckSync()
+    var claim = DeviceClaim()
     /// Whether the app follows the room; if not, it is here until its commands are answered.
     var isHeld = false
     /// Whether the replica has changed since it was kept.

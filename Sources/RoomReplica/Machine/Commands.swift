@@ -19,8 +19,8 @@ package struct Commands: Sendable, Equatable {
         case keep(OutboxCommand)
         /// The command need not be kept any more.
         case forget(CommandNumber)
-        /// Send the command under this `id`.
-        case send(id: Int64, OutboxCommand)
+        /// Send the command under this `id`; the server puts it off where it puts off the one before, `after`.
+        case send(id: Int64, OutboxCommand, after: Int64?)
         /// The app is told what became of the command.
         case answered(OutboxCommand, CommandAnswer)
     }
@@ -113,7 +113,12 @@ package struct Commands: Sendable, Equatable {
         guard line == .open else { return [] }
         var steps: [Step] = []
         var inFlight = entries.count { $0.flight != nil }
-        for index in entries.indices where entries[index].isUnsent {
+        var earlier: Int64?
+        for index in entries.indices {
+            guard entries[index].isUnsent else {
+                earlier = entries[index].flight ?? earlier
+                continue
+            }
             let named = entries[index].command.command.namedEntry
             guard inFlight < Self.mostInFlight, named.map({ $0.rawValue > 0 }) ?? true else { break }
             inFlight += 1
@@ -123,7 +128,8 @@ package struct Commands: Sendable, Equatable {
                 entries[index].command.sending = known
                 if entries[index].command.isKept { steps.append(.keep(entries[index].command)) }
             }
-            steps.append(.send(id: ids, entries[index].command))
+            steps.append(.send(id: ids, entries[index].command, after: earlier))
+            earlier = ids
         }
         return steps
     }

@@ -36,6 +36,16 @@ struct CommandDecider {
     func decide(
         _ request: inout CommandRequest, in writer: borrowing RoomWriter, _ sight: Sight
     ) -> RoomWriter.Decision {
+        let decision =
+            request.place?.failure.map { .answered(.failed($0)) } ?? decideInOrder(&request, in: writer, sight)
+        // The next command may be decided before this one is answered.
+        if case .answered(let outcome) = decision { request.place?.note(outcome) }
+        return decision
+    }
+
+    private func decideInOrder(
+        _ request: inout CommandRequest, in writer: borrowing RoomWriter, _ sight: Sight
+    ) -> RoomWriter.Decision {
         guard !writer.isFull else { return .answered(.failed(.unavailable)) }
         guard let key = request.key, case .session(let session, _) = request.actor else {
             return decide(&request, in: writer, sight, key: nil)

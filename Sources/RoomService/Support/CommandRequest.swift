@@ -18,6 +18,8 @@ package struct CommandRequest: Sendable {
     /// Called once, on the room's event loop, when a `join` is about to make one. Returns nil, or the milliseconds
     /// after which a retry may succeed.
     package var countNewcomer: (@Sendable () -> Int?)?
+    /// Its place among the commands of its connection; nil if it has none.
+    let place: CommandPlace?
     /// Receives the outcome; called once, on the room's event loop.
     package var reply: @Sendable (CommandOutcome) -> Void
 
@@ -29,7 +31,7 @@ package struct CommandRequest: Sendable {
 
     package init(
         actor: Actor, key: String?, command: RoomCommand, network: UInt64? = nil,
-        countNewcomer: (@Sendable () -> Int?)? = nil,
+        countNewcomer: (@Sendable () -> Int?)? = nil, place: CommandPlace? = nil,
         reply: @escaping @Sendable (CommandOutcome) -> Void
     ) {
         self.actor = actor
@@ -37,6 +39,14 @@ package struct CommandRequest: Sendable {
         self.command = command
         self.network = network
         self.countNewcomer = countNewcomer
-        self.reply = reply
+        self.place = place
+        guard let place else {
+            self.reply = reply
+            return
+        }
+        self.reply = { outcome in
+            place.note(outcome)
+            reply(outcome)
+        }
     }
 }
