@@ -212,6 +212,8 @@ final class PocketSocket: ClientSocket {
     init(_ server: PocketServer) { self.server = server }
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
+    /// The number of messages that the client has not read.
+    var waiting: Int { state.withLock { $0.waiting.count } }
     var isFollowing: Bool {
         get { state.withLock { $0.isFollowing && $0.isOpen } }
         set { state.withLock { $0.isFollowing = newValue } }

@@ -7,6 +7,8 @@ import RoomWire
 import Synchronization
 import Testing
 
+import class Foundation.Thread
+
 private typealias Room = RoomClient::Room
 
 @MainActor @Suite struct RoomTests {
@@ -254,6 +256,30 @@ private typealias Room = RoomClient::Room
         try await running(client) {
             try await until { room.phase == .live }
             await #expect(throws: ClientError.self) { try await client.run() }
+        }
+    }
+
+    /// Blocks the main actor until a condition holds, and a little longer.
+    private func standStill(until condition: () -> Bool) {
+        let end = ContinuousClock.now + .seconds(600)
+        while !condition(), ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.001) }
+        Thread.sleep(forTimeInterval: 0.05)
+    }
+
+    @Test func `nothing is read for a main actor that stands still`() async throws {
+        addSongs(1)
+        let client = try client()
+        let room = client.room(server.reference)
+        try await running(client) {
+            try await until { room.phase == .live }
+            let socket = try #require(server.state.withLock { $0.sockets.last })
+            for round in 1...3_000 {
+                server.perform(round % 2 == 1 ? .vote(track: .init(rawValue: 1)) : .unvote(track: .init(rawValue: 1)))
+            }
+            standStill { socket.waiting <= 3_000 - 1_024 }
+            // One more may be on its way.
+            #expect(socket.waiting >= 3_000 - 1_024 - 2)
+            try await until { room.position?.sequence == server.seq }
         }
     }
 

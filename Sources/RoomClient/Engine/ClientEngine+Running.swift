@@ -137,6 +137,9 @@ extension ClientEngine {
         repeat { await deliver() } while await deliveries.wait()
     }
 
+    /// Whether more waits for the main actor than may.
+    var isBehind: Bool { state.withLock { $0.deliveries.count >= Self.mostDeliveries } }
+
     /// Gives the main actor what waits for it.
     @MainActor func deliver() {
         while true {

@@ -54,6 +54,9 @@ final class ClientEngine: Sendable {
         var link = ClientLink()
     }
 
+    /// The deliveries from which on nothing more is read from the server before the main actor has taken them.
+    static let mostDeliveries = 1_024
+
     let server: ServerAddress
     let transport: any ClientTransport
     let store: any ClientStore

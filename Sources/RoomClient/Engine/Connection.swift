@@ -90,6 +90,8 @@ final class Connection: Sendable {
             }
             do throws(TransportFault) {
                 while let text = try await socket.receive() {
+                    // What a main actor that stands still does not take is left to the server, which bounds it.
+                    if engine.isBehind { await engine.deliver() }
                     // Read here, because it takes long for a large room.
                     let message = try? ServerMessage.Received.parse(text)
                     engine.input { $0.received(message, on: self.attempt, at: $1) }
