@@ -9,8 +9,9 @@ import Testing
     /// The most times a minute.
     private static let line = 4
 
-    /// Each message that arrives, each one that is sent and each timer that fires counts, by the time at which it
-    /// happens. The server's ping comes in one write with its beat, and is answered by the transport.
+    /// Each message that arrives, each one that is sent and each timer that fires counts once.
+    ///
+    /// The server's ping, which comes in one write with its beat, is answered by the transport.
     @Test func `an idle room wakes the device at most four times a minute`() async throws {
         let counts = Counts()
         let time = ManualClock(date: 1_732_200_000_000)
