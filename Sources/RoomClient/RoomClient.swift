@@ -46,7 +46,8 @@ public final class RoomClient: Sendable {
 
     /// The server's clock, and by how much this may be wrong: half of the best exchange's delay.
     ///
-    /// Nil before the first exchanges.
+    /// Nil before the first exchanges. These are repeated every ten seconds while something plays in a room that somebody
+    /// holds. Else the clocks may drift apart by a tenth of a second more before they are compared again.
     public var time: (now: ServerTime, error: Duration)? {
         engine.state.withLock { state in
             guard let machine = state.machine, let now = machine.time(at: engine.instant),

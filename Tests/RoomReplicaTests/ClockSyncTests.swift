@@ -59,7 +59,7 @@ import Testing
         #expect(clock.take(1, t1: 0, t2: 0, t3: 0, at: .at(0)) == false)
     }
 
-    @Test func `bursts begin every ten seconds while a song is heard, else every minute, and none when stopped`() {
+    @Test func `bursts begin every ten seconds while a song is heard, else after a minute without answers`() {
         var clock = ClockSync()
         #expect(clock.due(isPlaying: true) == nil)
         clock.begin(id: 1, at: .at(500))
@@ -67,6 +67,28 @@ import Testing
         #expect(clock.due(isPlaying: false) == .at(60_500))
         clock.stop()
         #expect(clock.due(isPlaying: true) == nil)
+        let answered = burst(Array(repeating: (1, 1), count: 8), offset: 0)
+        #expect(answered.due(isPlaying: true) == .at(11_000))
+        #expect(answered.due(isPlaying: false) == nil)
+    }
+
+    @Test func `a beat contradicts an estimate that it cannot have been sent by`() {
+        // The server is ahead by 5 s, which may be wrong by 20 ms.
+        var clock = burst(Array(repeating: (20, 20), count: 8), offset: 5_000)
+        func isContradicted(at now: Int64, bySent sent: Int64) -> Bool {
+            clock.isContradicted(byBeat: Timestamp(milliseconds: sent + 5_000), at: .at(now))
+        }
+        // Sent now or a tenth of a second ago; sent later, or long ago.
+        for sent: Int64 in [100_000, 99_980, 99_900] { #expect(!isContradicted(at: 100_000, bySent: sent)) }
+        for sent: Int64 in [100_025, 200_000, 99_870, 0] { #expect(isContradicted(at: 100_000, bySent: sent)) }
+        // At most one burst a minute, and none before the first one is over.
+        #expect(!isContradicted(at: 60_900, bySent: 0))
+        #expect(isContradicted(at: 61_000, bySent: 0))
+        clock.stop()
+        #expect(!isContradicted(at: 100_000, bySent: 0))
+        clock = ClockSync()
+        clock.begin(id: 1, at: .at(0))
+        #expect(!isContradicted(at: 100_000, bySent: 0))
     }
 
     @Test(arguments: [(-1e300, -5e299, -5e299), (1e300, 1e300, 1e300), (1_000, 1e300, -1e300), (1_000, -1e300, 1e300)])

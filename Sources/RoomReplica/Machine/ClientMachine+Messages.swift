@@ -74,7 +74,8 @@ extension ClientMachine {
         // It subscribes to none of these.
         case .statistics, .statisticsDelta, .statisticsEnd, .trending, .trendingDelta: break
         case .goaway: connecting.goingAway()
-        case .beat(_, let seqs):
+        case .beat(let time, let seqs):
+            if clock.isContradicted(byBeat: time, at: now.instant) { measure(at: now) }
             for beat in seqs { each(of: beat.room, at: now) { $0.following.beat(beat.seq) } }
         }
     }

@@ -3,14 +3,17 @@ package import RoomDomain
 /// The server's clock, by exchanges with it.
 ///
 /// A burst is eight exchanges, one after the other; the one with the least delay counts. Half of that delay bounds the
-/// error.
+/// error. While nobody hears a song, no time is needed to the millisecond, and a burst would wake the device sixteen
+/// times: then the server's beats, which arrive anyway, show whether the estimate still holds.
 package struct ClockSync: Sendable, Equatable {
     /// The exchanges in a burst.
     static let burst = 8
     /// The time between the beginnings of two bursts while somebody hears a song.
     static let playingMs: Int64 = 10_000
-    /// The time between two bursts else.
+    /// The least time between two bursts else.
     static let idleMs: Int64 = 60_000
+    /// How late a beat may be, beside the error of the estimate, before it contradicts it, in milliseconds.
+    static let beatLatenessMs = 100.0
 
     /// The longest exchange that counts.
     private static let longestMs = 600_000.0
@@ -58,9 +61,21 @@ package struct ClockSync: Sendable, Equatable {
     /// Begins no burst until the next ``begin(id:at:)``: there is no connection, or nobody looks.
     package mutating func stop() { (left, asked, began) = (0, nil, nil) }
 
-    /// The beginning of the next burst; nil after ``stop()``.
+    /// The beginning of the next burst; nil after ``stop()``, and while nobody hears a song once a burst is over.
     package func due(isPlaying: Bool) -> ClientInstant? {
-        began?.advanced(byMs: isPlaying ? Self.playingMs : Self.idleMs)
+        guard isPlaying || left > 0 else { return nil }
+        return began?.advanced(byMs: isPlaying ? Self.playingMs : Self.idleMs)
+    }
+
+    /// Whether a burst has to begin, because the server's time in a beat is not that of the estimate.
+    ///
+    /// A beat is on its way for a while, but never arrives before it was sent.
+    package func isContradicted(byBeat time: Timestamp, at now: ClientInstant) -> Bool {
+        guard let began, began.advanced(byMs: Self.idleMs) <= now, let estimate, let error = estimate.error else {
+            return false
+        }
+        let lateness = now.milliseconds + estimate.offset - Double(time.milliseconds)
+        return lateness < -error || lateness > error + Self.beatLatenessMs
     }
 
     /// The answer to an exchange; whether another one is needed, which ``asks(_:)`` is told about.
