@@ -1,3 +1,5 @@
+internal import ByteText
+
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
 #else
@@ -7,7 +9,7 @@
 extension RoomID: CustomStringConvertible {
     /// Reads a UUID's 36 characters, in either case; nil for any other text.
     package init?(_ text: String) {
-        guard let uuid = UUID(uuidString: text) else { return nil }
+        guard let uuid = UUID(text: text) else { return nil }
         self.init(uuid)
     }
 
@@ -18,7 +20,7 @@ extension RoomID: CustomStringConvertible {
 extension SessionID: CustomStringConvertible {
     /// Reads a UUID's 36 characters, in either case; nil for any other text.
     package init?(_ text: String) {
-        guard let uuid = UUID(uuidString: text) else { return nil }
+        guard let uuid = UUID(text: text) else { return nil }
         self.init(uuid)
     }
 
@@ -34,13 +36,6 @@ extension UUID {
         let time = UInt64(max(0, instant.milliseconds))
         let high = time << 16 | 0x7000 | random.0 & 0x0FFF
         let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
-        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (56 - 8 * index)) }
-        return UUID(
-            uuid: (
-                byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3),
-                byte(high, 4), byte(high, 5), byte(high, 6), byte(high, 7),
-                byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
-                byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
-            ))
+        return UUID(high: high, low: low)
     }
 }

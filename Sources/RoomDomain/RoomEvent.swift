@@ -5,12 +5,14 @@ package import GeoSearch
 /// Fields carry absolute results, so that folding needs no rule of the domain. `by` is nil if the server acted by
 /// itself; `note` is the reason that the sender of the command gave.
 package enum RoomEvent: Sendable, Equatable {
-    case roomCreated(RoomCreated)
+    /// Stored indirectly, as ``roomUpdated(_:)`` is: every event takes as much memory as the largest case, and most
+    /// events are votes.
+    indirect case roomCreated(RoomCreated)
     /// The session is kept in the log and never shown to clients.
     case memberJoined(member: MemberID, name: String, role: Role, session: SessionID)
     case memberLeft(MemberLeft)
     case memberRenamed(member: MemberID, name: String)
-    case roomUpdated(RoomChanges)
+    indirect case roomUpdated(RoomChanges)
     /// If `forget` is true, the room has dropped its location and its members' names. A room that was already closed
     /// records such an event only to be forgotten.
     case roomClosed(forget: Bool, by: MemberID? = nil, note: String? = nil)

@@ -132,7 +132,7 @@ package struct Track: Sendable, Hashable {
     /// Its number in the room.
     package var id: TrackID
     /// The track's metadata, shared by all copies of the room.
-    let shared: SharedTrackInfo
+    package let shared: SharedTrackInfo
     /// The member who added it.
     package var addedBy: MemberID
     /// The number of members who vote for it.

@@ -79,8 +79,12 @@ package struct TrackTable: Sendable, Equatable {
 
     /// The first index in a piece whose number is not less than the given one.
     private static func place(of id: TrackID, in piece: [Track]) -> Int {
+        guard !piece.isEmpty else { return 0 }
+        // Where no track was removed, the number tells the place.
+        let guess = id.rawValue &- piece[0].id.rawValue
+        if piece.indices.contains(guess), piece[guess].id == id { return guess }
         // Tracks mostly come with growing numbers.
-        guard let last = piece.last, id <= last.id else { return piece.count }
+        guard id <= piece[piece.count - 1].id else { return piece.count }
         var (low, high) = (0, piece.count)
         while low < high {
             let middle = low + (high - low) / 2

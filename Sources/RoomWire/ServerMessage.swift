@@ -17,8 +17,8 @@ package enum ServerMessage {
     package enum Received: Sendable, Equatable {
         /// The first message on every socket.
         case welcome(Welcome)
-        /// A whole room.
-        case snapshot(Snapshot)
+        /// A whole room; stored indirectly, because every message takes as much memory as the largest case.
+        indirect case snapshot(Snapshot)
         /// A subscription continues from the client's position; the deltas after it follow.
         case resumed(Resumed)
         /// Events of a room: one or more, whose numbers ascend without a gap.

@@ -14,7 +14,7 @@ package enum ShownEvent: Sendable, Equatable {
     case unknown(type: String, seq: Int, at: Timestamp)
 
     /// Its number, counted from 1 without gaps.
-    package var seq: Int {
+    @inlinable package var seq: Int {
         switch self {
         case .known(let recorded): recorded.seq
         case .unknown(_, let seq, _): seq

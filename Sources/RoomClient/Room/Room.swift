@@ -44,8 +44,6 @@ import RoomWire
     public private(set) var onlineMembers: Set<MemberID>?
     /// The pool, by title.
     public private(set) var pool: [Track] = []
-    /// The tracks with votes: most votes first, then the earliest request.
-    public private(set) var requests: [Track] = []
     /// The waiting entries, in play order.
     public private(set) var queue: [QueueEntry] = []
     /// What is on air; nil: nothing.
@@ -61,6 +59,7 @@ import RoomWire
 
     @ObservationIgnored let engine: ClientEngine
     @ObservationIgnored private var tracks: [TrackID: Track] = [:]
+    @ObservationIgnored private var order = RequestList()
     @ObservationIgnored private let reactionStreams = Broadcast<Reaction>()
     @ObservationIgnored private let signalStreams = Broadcast<Signal>()
     @ObservationIgnored private weak var deck: Deck?
@@ -74,6 +73,12 @@ import RoomWire
 
     /// The settings; the defaults before the room is known.
     public var settings: RoomSettings { details?.settings ?? RoomSettings() }
+
+    /// The tracks with votes: most votes first, then the earliest request.
+    public var requests: [Track] {
+        access(keyPath: \.requests)
+        return order.tracks
+    }
 
     /// The track of a number; nil if it is not in the pool.
     public func track(_ id: TrackID) -> Track? { tracks[id] }
@@ -107,10 +112,8 @@ import RoomWire
         }
         tracks = kept
         // In their order already, unless a server counts votes without a request.
-        requests = state.requests.compactMap { kept[TrackID($0)] }
-        if !zip(requests, requests.dropFirst()).allSatisfy({ $0.rank < $1.rank }) {
-            requests.sort { $0.rank < $1.rank }
-        }
+        let requests = RequestList(state.requests.compactMap { kept[TrackID($0)] })
+        withMutation(keyPath: \.requests) { order = requests }
         queue = state.queue.map { QueueEntry($0) }
         playback = state.playback.map { Playback($0) }
         history = state.history.map { HistoryEntry($0) }
@@ -120,16 +123,20 @@ import RoomWire
 
     private func object(of track: RoomDomain.Track, isMine: Bool) -> Track {
         guard let known = tracks[TrackID(track.id)] else { return Track(track, isMine: isMine) }
-        if known.votes != track.votes { known.votes = track.votes }
-        if known.isMine != isMine { known.isMine = isMine }
-        let waveform = track.waveform.map { WaveformName($0) }
-        if known.waveform != waveform { known.waveform = waveform }
-        known.rank = RequestRank(votes: track.votes, requestedSeq: track.requestedSeq ?? .max, track: track.id)
+        known.votes = track.votes
+        known.isMine = isMine
+        known.waveform = track.waveform.map { WaveformName($0) }
+        known.rank = RequestRank(shown: track)
         return known
     }
 
     func take(_ changes: [RoomReplica.RoomChange], _ position: RoomWire.Position) {
-        for change in changes { take(change) }
+        if changes.contains(where: movesRequests) {
+            // Observers are told once for all changes.
+            withMutation(keyPath: \.requests) { for change in changes { take(change) } }
+        } else {
+            for change in changes { take(change) }
+        }
         self.position = Position(position)
         deck?.roomHasChanged()
     }
@@ -164,22 +171,22 @@ import RoomWire
 
     private func take(_ votes: TrackVotes) {
         guard let track = tracks[TrackID(votes.track)] else { return }
-        let rank = RequestRank(votes: votes.votes, requestedSeq: votes.requestedSeq ?? .max, track: votes.track)
-        if track.rank != rank {
-            move(track, to: rank)
-            if track.votes != votes.votes { track.votes = votes.votes }
-        }
-        if track.isMine != votes.isMine { track.isMine = votes.isMine }
+        let rank = RequestRank(shown: votes)
+        if track.rank != rank { order.move(track, to: rank) }
+        track.votes = votes.votes
+        track.isMine = votes.isMine
     }
 
-    /// Moves a track among the requests, which stay sorted.
-    private func move(_ track: Track, to rank: RequestRank) {
-        if track.rank.votes > 0 {
-            let place = requests.firstPlace { $0.rank < track.rank }
-            if place < requests.count, requests[place] === track { requests.remove(at: place) }
+    /// Whether a change moves tracks among the requests.
+    private func movesRequests(_ change: RoomReplica.RoomChange) -> Bool {
+        switch change {
+        case .votes(let votes): tracks[TrackID(votes.track)]?.rank != RequestRank(shown: votes)
+        case .tracksAdded(let placed): placed.contains { $0.track.votes > 0 }
+        case .tracksRemoved(let removed): removed.contains { (tracks[TrackID($0)]?.rank.votes ?? 0) > 0 }
+        case .reset, .properties, .member, .memberLeft, .waveform, .queue, .playback, .finished, .membership, .online,
+            .deck:
+            false
         }
-        track.rank = rank
-        if rank.votes > 0 { requests.insert(track, at: requests.firstPlace { $0.rank < rank }) }
     }
 
     private func add(_ placed: [PlacedTrack]) {
@@ -193,16 +200,14 @@ import RoomWire
             let track = Track(new.track, isMine: false)
             tracks[track.id] = track
             merged.append(track)
-            if track.votes > 0 { requests.insert(track, at: requests.firstPlace { $0.rank < track.rank }) }
+            order.insert(track)
         }
         pool = merged + rest
     }
 
     private func remove(_ removed: Set<TrackID>) {
         pool.removeAll { removed.contains($0.id) }
-        if removed.contains(where: { (tracks[$0]?.rank.votes ?? 0) > 0 }) {
-            requests.removeAll { removed.contains($0.id) }
-        }
+        if removed.contains(where: { (tracks[$0]?.rank.votes ?? 0) > 0 }) { order.remove(removed) }
         for track in removed { tracks[track] = nil }
     }
 
@@ -251,18 +256,6 @@ import RoomWire
         let deck = Deck(of: self)
         self.deck = deck
         return deck
-    }
-}
-
-extension Array {
-    /// The first place whose element is not before something, by a binary search.
-    fileprivate func firstPlace(where isBefore: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }
 

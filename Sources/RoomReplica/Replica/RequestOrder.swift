@@ -6,7 +6,7 @@ package import RoomDomain
 /// few kilobytes. Sorting anew would cost milliseconds where thousands of tracks have votes.
 package struct RequestOrder: Sendable {
     /// A piece with more ranks than this is split into two.
-    private static let pieceLimit = 512
+    private static let pieceLimit = 128
 
     /// Sorted ranks; no piece is empty, and the last rank of each is before the first one of the next.
     private var pieces: [[RequestRank]] = []

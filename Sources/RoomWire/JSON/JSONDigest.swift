@@ -92,8 +92,6 @@ extension JSONParser {
 
     private mutating func numberHash(_ text: Span<UInt8>) throws(JSONViolation) -> UInt64 {
         let start = index
-        if let integer = plainInteger(text) { return JSONDigest.integer(integer) }
-        index = start
         switch try number(text) {
         case .integer(let value): return JSONDigest.integer(value)
         // −0 is what some databases make 0 of.
@@ -102,26 +100,5 @@ extension JSONParser {
                 ? JSONDigest.integer(0) : JSONDigest.tagged(UInt8(ascii: "."), value.bitPattern)
         case .null, .bool, .string, .array, .object: throw .unexpectedByte(offset: start)
         }
-    }
-
-    /// Reads an integer of at most 18 digits, which fits into an `Int64`.
-    ///
-    /// Returns nil for any other number: −0, leading zeros, fractions and exponents are left to ``number(_:)``.
-    private mutating func plainInteger(_ text: Span<UInt8>) -> Int64? {
-        let isNegative = take(UInt8(ascii: "-"), text)
-        let first = index
-        var magnitude: Int64 = 0
-        while index - first <= 18, let digit = digit(text) {
-            magnitude = magnitude &* 10 &+ Int64(digit)
-            index += 1
-        }
-        guard (1...18).contains(index - first), text[first] != UInt8(ascii: "0") else { return nil }
-        if index < text.count {
-            switch text[index] {
-            case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): return nil
-            default: break
-            }
-        }
-        return isNegative ? -magnitude : magnitude
     }
 }

@@ -10,6 +10,11 @@ struct JSONParser {
     /// The number of open arrays and objects.
     private var depth = 0
     private let maximumDepth: Int
+    /// The number of members for which memory may be reserved before they are read.
+    ///
+    /// Most objects then need one allocation. Each member that is read allows one more, so that a text of small objects
+    /// takes at most twice the memory of its members.
+    private var reservable = 16
 
     init(maximumDepth: Int) {
         self.maximumDepth = maximumDepth
@@ -74,11 +79,15 @@ struct JSONParser {
 
     private mutating func object(_ text: Span<UInt8>) throws(JSONViolation) -> JSONObject {
         var object = JSONObject()
+        let reserved = min(8, self.reservable)
+        self.reservable -= reserved
+        object.members.reserveCapacity(reserved)
         try self.members(text) { (parser, text) throws(JSONViolation) in
             let name = try parser.string(text)
             try parser.colon(text)
             object.members.append(JSONObject.Member(name: name, value: try parser.value(text)))
         }
+        self.reservable += object.members.count
         return object
     }
 
@@ -175,9 +184,10 @@ struct JSONParser {
     mutating func string(_ text: Span<UInt8>) throws(JSONViolation) -> String {
         let start = self.index + 1
         self.index = start
-        try self.skipPlain(text)
+        let isASCII = try self.skipPlain(text)
         if text[self.index] == UInt8(ascii: "\"") {
-            let string = try Self.validated(text.extracting(start..<self.index), offset: start)
+            let utf8 = text.extracting(start..<self.index)
+            let string = try Self.validated(utf8, isKnownASCII: isASCII, offset: start)
             self.index += 1
             return string
         }
@@ -188,28 +198,33 @@ struct JSONParser {
             guard text[self.index] == UInt8(ascii: "\\") else { break }
             try self.escape(text, into: &unescaped)
             plain = self.index
-            try self.skipPlain(text)
+            _ = try self.skipPlain(text)
         }
         self.index += 1
         return try Self.validated(unescaped.contiguous.span, offset: start)
     }
 
-    /// Moves to the next quotation mark or backslash.
-    private mutating func skipPlain(_ text: Span<UInt8>) throws(JSONViolation) {
+    /// Moves to the next quotation mark or backslash; returns whether everything before it is ASCII.
+    private mutating func skipPlain(_ text: Span<UInt8>) throws(JSONViolation) -> Bool {
         var index = self.index
+        var bits: UInt8 = 0
         while index < text.count {
             let byte = text[index]
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
                 self.index = index
-                return
+                return bits < 0x80
             }
             guard byte >= 0x20 else { throw .controlCharacter(offset: index) }
+            bits |= byte
             index += 1
         }
         throw .unexpectedEnd
     }
 
-    private static func validated(_ utf8: Span<UInt8>, offset: Int) throws(JSONViolation) -> String {
+    /// The text of bytes; those that are known to be ASCII are not examined again.
+    static func validated(
+        _ utf8: Span<UInt8>, isKnownASCII: Bool = false, offset: Int
+    ) throws(JSONViolation) -> String {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
             var bytes: ContiguousArray<UInt8> = []
             bytes.reserveCapacity(utf8.count)
@@ -217,6 +232,8 @@ struct JSONParser {
             guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8(offset: offset) }
             return text
         }
+        // ASCII is valid UTF-8.
+        if isKnownASCII { return String(copying: unsafe UTF8Span(unchecked: utf8, isKnownASCII: true)) }
         do throws(UTF8.ValidationError) {
             return String(copying: try UTF8Span(validating: utf8))
         } catch {
@@ -271,60 +288,5 @@ struct JSONParser {
             self.index += 1
         }
         return code
-    }
-
-    // MARK: Numbers
-
-    mutating func number(_ text: Span<UInt8>) throws(JSONViolation) -> JSONValue {
-        let start = self.index
-        var decimal = JSONDecimal()
-        decimal.isNegative = self.take(UInt8(ascii: "-"), text)
-        if self.take(UInt8(ascii: "0"), text) {
-            // RFC 8259 §6: no leading zeros
-            if self.digit(text) != nil { throw .invalidNumber(offset: start) }
-        } else {
-            try self.digits(text, start: start) { digit in decimal.append(digit) }
-        }
-        if self.take(UInt8(ascii: "."), text) {
-            try self.digits(text, start: start) { digit in decimal.append(fraction: digit) }
-        }
-        if self.take(UInt8(ascii: "e"), text) || self.take(UInt8(ascii: "E"), text) {
-            let isNegative = self.take(UInt8(ascii: "-"), text)
-            if !isNegative { _ = self.take(UInt8(ascii: "+"), text) }
-            var exponent = 0
-            try self.digits(text, start: start) { digit in
-                exponent = min(exponent * 10 + Int(digit), JSONDecimal.greatestExponent)
-            }
-            decimal.exponent += isNegative ? -exponent : exponent
-        }
-        if let value = decimal.exactValue { return value }
-        // Rare: more digits or a larger exponent than a Double holds exactly.
-        let digits = try Self.validated(text.extracting(start..<self.index), offset: start)
-        guard let value = Double(digits), value.isFinite else { throw .numberOutOfRange(offset: start) }
-        return .number(value)
-    }
-
-    /// Reads one or more digits.
-    @inline(__always)
-    private mutating func digits(
-        _ text: Span<UInt8>, start: Int, _ take: (UInt8) -> Void
-    ) throws(JSONViolation) {
-        guard let first = self.digit(text) else {
-            throw self.index < text.count ? .invalidNumber(offset: start) : .unexpectedEnd
-        }
-        take(first)
-        self.index += 1
-        while let digit = self.digit(text) {
-            take(digit)
-            self.index += 1
-        }
-    }
-
-    /// The value of the next byte if it is a digit.
-    @inline(__always)
-    func digit(_ text: Span<UInt8>) -> UInt8? {
-        guard self.index < text.count else { return nil }
-        let value = text[self.index] &- UInt8(ascii: "0")
-        return value < 10 ? value : nil
     }
 }

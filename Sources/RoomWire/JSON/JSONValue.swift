@@ -1,4 +1,5 @@
 import ByteText
+
 /// A JSON text as a tree (RFC 8259).
 ///
 /// Numbers that are integers and fit into 64 bits are ``integer(_:)`` however they are written (`1`, `1.0`, `1e0`), so
