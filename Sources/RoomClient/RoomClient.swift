@@ -47,7 +47,7 @@ public final class RoomClient: Sendable {
     /// The server's clock, and by how much this may be wrong: half of the best exchange's delay.
     ///
     /// Nil before the first exchanges. These are repeated every ten seconds while something plays in a room that somebody
-    /// holds. Else the clocks may drift apart by a tenth of a second more before they are compared again.
+    /// holds. Else the clocks may drift apart by about two seconds more before they are compared again.
     public var time: (now: ServerTime, error: Duration)? {
         engine.state.withLock { state in
             guard let machine = state.machine, let now = machine.time(at: engine.instant),

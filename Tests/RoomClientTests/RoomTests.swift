@@ -261,7 +261,7 @@ private typealias Room = RoomClient::Room
 
     /// Blocks the main actor until a condition holds, and a little longer.
     private func standStill(until condition: () -> Bool) {
-        let end = ContinuousClock.now + .seconds(600)
+        let end = ContinuousClock.now + .seconds(60)
         while !condition(), ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.001) }
         Thread.sleep(forTimeInterval: 0.05)
     }

@@ -415,67 +415,6 @@ import Testing
         #expect(told.last == .deckEnded(kitchen, ErrorName(.forbidden)))
     }
 
-    @Test func `a device that was the deck claims it again after a reconnect`() throws {
-        var client = try live()
-        let claim = client.machine.claimDeck(true, in: kitchen, at: client.moment)
-        try client.perform(claim.steps)
-        #expect(client.sent() == [.deck(id: 2, room: kitchen, isOn: true)])
-        try client.receive(ServerMessage.ok(re: 2))
-        try client.receive(
-            ServerMessage.deck(room: ServedRoom.kitchenID, ShownDeck(member: .two, isHere: true)))
-        #expect(client.steps().contains(.told(claim.number, nil)))
-        try client.lose()
-        try client.open()
-        _ = client.sent()
-        try client.receive(served.resumed(at: 5))
-        #expect(client.sent() == [.deck(id: 3, room: kitchen, isOn: true)])
-        // The server does not let it.
-        try client.receive(refusal(3, .forbidden))
-        try client.lose()
-        try client.open()
-        _ = client.sent()
-        try client.receive(served.resumed(at: 5))
-        #expect(client.sent() == [])
-    }
-
-    @Test func `a device claims the deck again only if nobody else has`() {
-        let (mine, here) = (ShownDeck(member: .two, isHere: false), ShownDeck(member: .two, isHere: true))
-        let others = ShownDeck(member: .one, isHere: false)
-        var claim = DeviceClaim()
-        func isClaimedAgain(_ deck: ShownDeck?) -> Bool { claim.told(deck, me: .two) }
-        func lose() {
-            claim = DeviceClaim()
-            claim.asked(true, id: 1)
-            // The other one was before it.
-            #expect(!isClaimedAgain(others))
-            #expect(!isClaimedAgain(here))
-            claim.disconnected()
-        }
-        lose()
-        #expect(!isClaimedAgain(mine), "it may be that of the lost connection")
-        #expect(isClaimedAgain(nil))
-        claim.claimedAgain(id: 2)
-        #expect(!isClaimedAgain(nil), "it is under way")
-        claim.disconnected()
-        #expect(isClaimedAgain(nil), "it was not answered")
-        lose()
-        #expect(!isClaimedAgain(others))
-        #expect(!isClaimedAgain(nil), "the other one has ended it")
-        lose()
-        claim.asked(false, id: 2)
-        #expect(!isClaimedAgain(nil))
-        claim = DeviceClaim()
-        claim.asked(true, id: 1)
-        claim.refused(2)
-        #expect(!isClaimedAgain(here))
-        #expect(!isClaimedAgain(mine), "a newer claim of one's own")
-        claim.disconnected()
-        #expect(!isClaimedAgain(nil))
-        claim.asked(true, id: 3)
-        claim.disconnected()
-        #expect(!isClaimedAgain(nil), "the app was told that it failed")
-    }
-
     @Test func `a signal is answered once, and a lost connection answers it too`() throws {
         var client = try live()
         let data = try #require(RelayedJSON(Array("1".utf8)))

@@ -63,6 +63,41 @@ import Testing
         }
     }
 
+    @Test func `slow mode puts off what is behind it, until it is sent again under the same number`() {
+        let parts = RoomParts()
+        func slowMode(_ milliseconds: Int) -> RoomEvent {
+            var (changes, settings) = (RoomChanges(), RoomSettings())
+            (settings.guestsMayAdd, settings.slowModeMs) = (true, milliseconds)
+            changes.settings = settings
+            return .roomUpdated(changes)
+        }
+        let song = TrackInfo(source: "test", sourceID: "a", title: "A")
+        let added = RoomEvent.tracksAdded(tracks: [NumberedTrack(id: TrackID(rawValue: 1), info: song)], by: 2)
+        let slow = parts.room([added, slowMode(.max)])
+        let quick = parts.room([added, slowMode(0)])
+        let order = CommandOrder()
+        func decision(
+            _ number: Int64, after earlier: Int64?, _ command: RoomCommand, in room: borrowing RoomWriter
+        ) -> RoomWriter.Decision {
+            let place = CommandPlace(number, after: earlier, in: order)
+            var request = RoomParts.command(command, by: .bob, place: place)
+            return decide(&request, in: room, of: parts)
+        }
+        let (add, rename) = (RoomCommand.addTracks([song]), RoomCommand.rename(name: "Robert"))
+        // The refusal rests on the log, so that it is not answered before the next command is decided.
+        guard case .settled(let refusal) = decision(1, after: nil, add, in: slow) else {
+            Issue.record("a guest adds songs at once")
+            return
+        }
+        #expect(decision(2, after: 1, rename, in: slow) == .answered(refusal))
+        for (number, earlier, command) in [(1, nil, add), (2, 1, rename)] as [(Int64, Int64?, RoomCommand)] {
+            guard case .changed = decision(number, after: earlier, command, in: quick) else {
+                Issue.record("\(number) is put off again")
+                return
+            }
+        }
+    }
+
     @Test func `a command is put off whose earlier one was answered so, and not one whose earlier one was refused`() {
         let order = CommandOrder()
         func answer(_ number: Int64, _ outcome: CommandOutcome) {

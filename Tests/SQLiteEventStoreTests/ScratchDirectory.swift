@@ -1,6 +1,7 @@
 import Foundation
-import SQLiteEventStore
 import Testing
+
+@testable import SQLiteEventStore
 
 /// Runs a test in a directory of its own and removes it afterwards.
 func withScratchDirectory<Value>(_ body: (String) async throws -> Value) async throws -> Value {
@@ -9,9 +10,9 @@ func withScratchDirectory<Value>(_ body: (String) async throws -> Value) async t
     return try await body(directory)
 }
 
-/// Opens the store in a directory with its schema applied.
+/// Opens the store in a directory with its schema applied; waits long for other processes, because a disk may be slow.
 func openMigrated(_ directory: String) async throws -> SQLiteStore {
-    let store = try await SQLiteStore.open(directory: directory)
+    let store = try await SQLiteStore.open(directory: directory, lockTimeout: 300)
     _ = try await store.migrate().get()
     return store
 }

@@ -208,7 +208,7 @@ extension ClientMessage {
 
 extension CommandOrder {
     /// Notes that a command was not carried out; does nothing if it was refused for good.
-    fileprivate func note(_ number: Int64?, _ failure: CommandFailure) {
+    func note(_ number: Int64?, _ failure: CommandFailure) {
         switch failure.code {
         case .unavailable: note(number, RoomFailure.unavailable)
         case .rateLimited:

@@ -193,6 +193,7 @@ extension WebSocketConnection {
         do throws(MessageViolation) {
             refuse(try ClientMessage.parse(text.readableBytesUInt8Span), failure)
         } catch {
+            requests.order.note(error.re, failure)
             refuse(error.re, failure)
         }
     }

@@ -137,7 +137,7 @@ extension ClientEngine {
         repeat { await deliver() } while await deliveries.wait()
     }
 
-    /// Whether more waits for the main actor than may.
+    /// Whether as much waits for the main actor as may.
     var isBehind: Bool { state.withLock { $0.deliveries.count >= Self.mostDeliveries } }
 
     /// Gives the main actor what waits for it.

@@ -90,7 +90,7 @@ final class Connection: Sendable {
             }
             do throws(TransportFault) {
                 while let text = try await socket.receive() {
-                    // What a main actor that stands still does not take is left to the server, which bounds it.
+                    // While the main actor stands still, messages wait at the server, which bounds them.
                     if engine.isBehind { await engine.deliver() }
                     // Read here, because it takes long for a large room.
                     let message = try? ServerMessage.Received.parse(text)

@@ -48,7 +48,7 @@ struct RoomContents: Sendable {
         ownVotes = room.shownOwnVotes
         online = replica.online
         onlineMembers = replica.onlineMembers
-        deck = replica.deck
+        deck = room.shownDeck
     }
 }
 

@@ -82,7 +82,7 @@ extension Room {
     /// Makes this device the one that plays the room, in place of any other; returns when it is.
     ///
     /// The owner and DJs may. Everybody sees it as ``Room/deckMember``, and this device as ``Room/isDeck``. After a lost
-    /// connection it is the deck again, unless another device has claimed that meanwhile. It ends with
+    /// connection it is the deck again, unless another member has claimed that meanwhile. It ends with
     /// ``releaseDeck()``, and where another device claims, or the role is gone.
     public func claimDeck() async throws(ClientError) { try await claimDeck(true) }
 
@@ -93,6 +93,7 @@ extension Room {
         let room = reference.wire
         let promise = engine.tell { machine, now in machine.claimDeck(isOn, in: room, at: now) }
         try await promise.value()
+        engine.deliver()
     }
 
     /// Shows a reaction to everybody in the room; without a connection, to nobody.

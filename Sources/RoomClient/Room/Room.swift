@@ -52,7 +52,7 @@ import RoomWire
     public private(set) var history: [HistoryEntry] = []
     /// The member whose device plays; nil: none.
     public private(set) var deckMember: MemberID?
-    /// Whether this device is the one that plays, by ``claimDeck()``.
+    /// Whether this device is the one that plays, by ``claimDeck()``; also while it has no connection.
     public private(set) var isDeck = false
     /// The commands without an answer, in the order of the calls.
     public private(set) var pending: [PendingCommand] = []

@@ -99,30 +99,40 @@ extension ClientMachine {
     package mutating func signal(
         _ data: RelayedJSON, to member: MemberID, in reference: RoomReference, at now: ClientMoment
     ) -> (number: TellingNumber, steps: [ClientStep]) {
-        tell(reference, at: now) { .signal(id: $0, room: .id($1), to: member, data: data) }
+        tell(reference, at: now) { .signal(id: $1, room: .id($2), to: member, data: data) }
     }
 
     /// Makes this device the room's deck, or ends that.
     ///
-    /// After a reconnect it is the deck again, unless another device has claimed that meanwhile.
+    /// After a reconnect it is the deck again, unless another member has claimed that meanwhile.
     package mutating func claimDeck(
         _ isOn: Bool, in reference: RoomReference, at now: ClientMoment
     ) -> (number: TellingNumber, steps: [ClientStep]) {
-        let told = tell(reference, at: now) { .deck(id: $0, room: .id($1), isOn: isOn) }
         let index = rooms.firstIndex { $0.reference == reference }
-        if let index, tellings[ids] == told.number { rooms[index].claim.asked(isOn, id: ids) }
-        return told
+        if let index, !isOn { rooms[index].claim.release() }
+        if !isOn, liveRoom(reference) == nil {
+            // The claim at the server has ended with the connection.
+            lastTelling += 1
+            let number = TellingNumber(rawValue: lastTelling)
+            steps.append(.told(number, nil))
+            return (number, finish(at: now))
+        }
+        return tell(reference, at: now) { room, number, id in
+            if isOn { room.claim.asked(id: number) }
+            return .deck(id: number, room: .id(id), isOn: isOn)
+        }
     }
 
     private mutating func tell(
-        _ reference: RoomReference, at now: ClientMoment, _ message: (Int64, RoomID) -> ClientMessage
+        _ reference: RoomReference, at now: ClientMoment, _ message: (inout ClientRoom, Int64, RoomID) -> ClientMessage
     ) -> (number: TellingNumber, steps: [ClientStep]) {
         lastTelling += 1
         let number = TellingNumber(rawValue: lastTelling)
-        if let room = liveRoom(reference) {
+        if let room = liveRoom(reference), let index = rooms.firstIndex(where: { $0.reference == reference }) {
             ids += 1
             tellings[ids] = number
-            send(message(ids, room))
+            let message = message(&rooms[index], ids, room)
+            send(message)
         } else {
             let refusal = ClientStep.Refusal(
                 code: ErrorName(.unavailable), message: "there is no connection", retryAfterMs: nil)

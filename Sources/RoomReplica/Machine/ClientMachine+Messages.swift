@@ -56,7 +56,7 @@ extension ClientMachine {
             steps += references(of: room).map { .reaction($0, from: from, emoji: emoji) }
         case .signal(let room, let from, let data):
             steps += references(of: room).map { .signal($0, from: from, data) }
-        case .ok(let re): if let re, let number = tellings.removeValue(forKey: re) { steps.append(.told(number, nil)) }
+        case .ok(let re): if let re { agreed(re) }
         case .ack(let re, let seq, let keyed, let result):
             if let re { acknowledged(re, seq: seq, keyed: keyed, result: result, at: now) }
         case .error(let re, let code, let message, let retryAfterMs):
@@ -135,8 +135,15 @@ extension ClientMachine {
         }
     }
 
+    private mutating func agreed(_ re: Int64) {
+        for index in rooms.indices { rooms[index].claim.agreed(re) }
+        if let number = tellings.removeValue(forKey: re) { steps.append(.told(number, nil)) }
+    }
+
     private mutating func refused(_ re: Int64, _ refusal: ClientStep.Refusal, at now: ClientMoment) {
-        for index in rooms.indices { rooms[index].claim.refused(re) }
+        let isForNow = refusal.code.code == .rateLimited || refusal.code.code == .unavailable
+        let again = isForNow ? now.afterWait(ofMs: refusal.retryAfterMs, usualMs: Following.askAgainMs) : nil
+        for index in rooms.indices { rooms[index].claim.refused(re, until: again) }
         if let number = tellings.removeValue(forKey: re) { return steps.append(.told(number, refusal)) }
         if let done = circles.refused(re, refusal.code, retryAfterMs: refusal.retryAfterMs, at: now) {
             return carry(done, at: now)

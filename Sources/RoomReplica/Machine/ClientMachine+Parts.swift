@@ -52,8 +52,10 @@ extension ClientMachine {
                 rooms[index].isUnsaved = true
                 guard let reached = rooms[index].replica?.position.seq else { continue }
                 let touched = rooms[index].overlay.reached(reached)
-                show(changes, touched: touched, index, isMoved: true)
-                claimAgain(index)
+                rooms[index].claim.told(rooms[index].replica?.deck, me: rooms[index].replica?.me?.member)
+                // The deck is told as it is shown, by itself.
+                let others = changes.filter { if case .deck = $0 { false } else { true } }
+                show(others, touched: touched, index, isMoved: true)
             case .answered(let keyed):
                 guard let epoch = rooms[index].replica?.position.epoch else { continue }
                 carry(rooms[index].commands.roomAnswered(epoch: epoch, keyed: keyed, at: now), index, at: now)
@@ -125,13 +127,19 @@ extension ClientMachine {
         if isMoved || !shown.isEmpty { steps.append(.changed(rooms[index].reference, shown)) }
     }
 
-    /// Makes this device the deck of a room again, where it was before the connection was lost.
-    private mutating func claimAgain(_ index: Int) {
-        guard let replica = rooms[index].replica else { return }
-        guard rooms[index].claim.told(replica.deck, me: replica.me?.member) else { return }
-        ids += 1
-        rooms[index].claim.claimedAgain(id: ids)
-        send(.deck(id: ids, room: .id(replica.id), isOn: true))
+    /// Makes this device the deck of a room again, where it was before the connection was lost, and tells who is.
+    private mutating func lookAfterDeck(_ index: Int, at now: ClientMoment) {
+        if connecting.isOpen, rooms[index].following.isAnswered, let replica = rooms[index].replica,
+            rooms[index].claim.isDueAgain(replica.deck, at: now.instant)
+        {
+            ids += 1
+            rooms[index].claim.asked(id: ids)
+            send(.deck(id: ids, room: .id(replica.id), isOn: true))
+        }
+        let deck = rooms[index].shownDeck
+        guard deck != rooms[index].toldDeck else { return }
+        rooms[index].toldDeck = deck
+        show([.deck(deck)], touched: .nothing, index)
     }
 
     /// Does what is due in one room.
@@ -142,6 +150,7 @@ extension ClientMachine {
             carry(rooms[index].following.ask(), index, at: now)
         }
         carry(rooms[index].commands.expire(at: now.instant), index, at: now)
+        lookAfterDeck(index, at: now)
         if case .live = rooms[index].phase, let deck = rooms[index].deck.next() {
             let command = newCommand(
                 .syncDeck(deck.deck), to: rooms[index].reference, key: deck.key, isKept: false, now)

@@ -89,6 +89,6 @@ package struct ClientMachine: Sendable {
     /// The next moment at which something has to be done without a message.
     private var due: ClientInstant? {
         let parts = [liveness.due, clock.due(isPlaying: isPlaying), circles.due]
-        return (parts + rooms.flatMap { [$0.commands.due, $0.following.due] }).compactMap { $0 }.min()
+        return (parts + rooms.flatMap { [$0.commands.due, $0.following.due, $0.claim.due] }).compactMap { $0 }.min()
     }
 }

@@ -11,6 +11,8 @@ package struct ClientRoom: Sendable {
     var overlay = Overlay()
     var deck = DeckSync()
     var claim = DeviceClaim()
+    /// The device that plays, as the app was told.
+    var toldDeck: ShownDeck?
     /// Whether the app follows the room; if not, it is here until its commands are answered.
     var isHeld = false
     /// Whether the replica has changed since it was kept.
@@ -68,6 +70,12 @@ package struct ClientRoom: Sendable {
             if overlay.votes(of: track, in: replica)?.isMine == true { votes.insert(track) }
         }
         return votes
+    }
+
+    /// The device that plays as it is shown: this one, also while it has no connection, or what the server has told.
+    package var shownDeck: ShownDeck? {
+        if claim.isDeck, let me = replica?.me?.member { return ShownDeck(member: me, isHere: true) }
+        return replica?.deck.map { ShownDeck(member: $0.member, isHere: false) }
     }
 
     /// Whether something plays, as far as the server has shown.

@@ -13,7 +13,9 @@ package struct ClockSync: Sendable, Equatable {
     /// The least time between two bursts else.
     static let idleMs: Int64 = 60_000
     /// How late a beat may be, beside the error of the estimate, before it contradicts it, in milliseconds.
-    static let beatLatenessMs = 100.0
+    ///
+    /// A radio that sleeps may bring it a second late, every time.
+    static let beatLatenessMs = 2_000.0
 
     /// The longest exchange that counts.
     private static let longestMs = 600_000.0

@@ -70,6 +70,14 @@ package struct Following: Sendable {
         return if case .id(let id) = reference { id } else { nil }
     }
 
+    /// Whether the server has shown the room on this connection.
+    var isAnswered: Bool {
+        switch phase {
+        case .live, .catchingUp: true
+        case .connecting, .offline, .ended: false
+        }
+    }
+
     /// Whether the room is followed no more.
     package var hasEnded: Bool { if case .ended = phase { true } else { false } }
 

@@ -36,10 +36,14 @@ struct CommandDecider {
     func decide(
         _ request: inout CommandRequest, in writer: borrowing RoomWriter, _ sight: Sight
     ) -> RoomWriter.Decision {
+        request.place?.begin()
         let decision =
             request.place?.failure.map { .answered(.failed($0)) } ?? decideInOrder(&request, in: writer, sight)
         // The next command may be decided before this one is answered.
-        if case .answered(let outcome) = decision { request.place?.note(outcome) }
+        switch decision {
+        case .answered(let outcome), .settled(let outcome): request.place?.note(outcome)
+        case .changed: break
+        }
         return decision
     }
 

@@ -18,11 +18,14 @@ package final class CommandOrder: Sendable {
         // Nothing can be sent behind one without a number.
         guard let number, failure.isPutOff else { return }
         putOff.withLock { putOff in
-            guard putOff.last?.number != number else { return }
+            putOff.removeAll { $0.number == number }
             if putOff.count == Self.limit { putOff.removeFirst() }
             putOff.append((number, failure))
         }
     }
+
+    /// Forgets that a command was put off: it is decided again.
+    fileprivate func forget(_ number: Int64) { putOff.withLock { $0.removeAll { $0.number == number } } }
 
     /// The failure of a command that was put off; nil if it was not.
     fileprivate func failure(of number: Int64) -> RoomFailure? {
@@ -46,6 +49,9 @@ package struct CommandPlace: Sendable {
 
     /// The reason for which the command waits for an earlier one; nil if it may be carried out.
     var failure: RoomFailure? { earlier.flatMap { order.failure(of: $0) } }
+
+    /// The command is decided, perhaps not for the first time: what became of it before counts no more.
+    func begin() { if let number { order.forget(number) } }
 
     /// Notes the outcome of the command.
     func note(_ outcome: CommandOutcome) {

@@ -34,7 +34,7 @@ extension JSONParser {
 
     /// Reads an integer of at most 18 digits, which fits into an `Int64`.
     ///
-    /// Returns nil for any other number: 0, leading zeros, fractions and exponents are left to ``number(_:)``.
+    /// Returns nil for any other number: 0 and −0, leading zeros, fractions and exponents are left to ``number(_:)``.
     @inline(__always)
     private mutating func plainInteger(_ text: Span<UInt8>) -> Int64? {
         let isNegative = self.take(UInt8(ascii: "-"), text)
