@@ -86,6 +86,7 @@ class Room:
         self.commands = []
         self.paused = None  # A task that goes on after a refusal for a time.
         self.own_deck = None
+        self.claim = None  # The claim to be the deck: None, "asked", "here", or "away" after a lost connection.
 
     # What the server tells.
 
@@ -145,6 +146,15 @@ class Room:
         self.deck = None
         if message.get("member"):
             self.deck = {"member": message["member"], **({"here": True} if message.get("here") else {})}
+        if message.get("here") and self.claim:
+            self.claim = "here"
+        elif self.claim == "here":
+            self.claim = None
+        elif self.claim == "away" and self.deck is None:
+            self.claim = "asked"
+            self.client.tell({"type": "deck", "room": self.id, "on": True})
+        elif self.claim == "away" and self.deck["member"] != (self.you or {}).get("member"):
+            self.claim = None
 
     def _answered(self, message):
         """The room has answered a question, or replaced itself."""
@@ -195,6 +205,7 @@ class Room:
 
     def lost(self):
         self.is_live, self.asked = False, None
+        self.claim = "away" if self.claim in ("here", "away") else None
         for one in self.commands:
             one.id = None if one.ack is None else one.id
 
@@ -588,6 +599,7 @@ class Client:
             fields = {"room": room.id, "to": action["to"], "data": action["data"]}
             self.tellings[self.tell({"type": "signal", **fields})] = name
         elif kind == "claim":
+            room.claim = "asked" if action["on"] else None
             self.tellings[self.tell({"type": "deck", "room": room.id, "on": action["on"]})] = name
         elif kind == "nearby":
             query = {field: action[field] for field in ("lat", "lon", "radiusMeters") if field in action}
