@@ -11,7 +11,7 @@ import Testing
             server.serves("7K3M9Q", Kitchen.snapshot)
             server.expects(#"{"type":"command","id":"$id","key":"$key","command":{"type":"vote","track":2}}"#)
             try await run(server, try DatabaseStore(path: path)) { room in
-                try await room.until { $0.phase == .live }
+                try await room.until(within: .seconds(600)) { $0.phase == .live }
                 try room.post(.vote(for: TrackID(rawValue: 2)))
                 try await server.finished()
             }
@@ -21,7 +21,7 @@ import Testing
             let silent = ScriptedServer()
             silent.refuses(503)
             try await run(silent, store) { room in
-                try await room.until { $0.position?.sequence == 7 && $0.pending.count == 1 }
+                try await room.until(within: .seconds(600)) { $0.position?.sequence == 7 && $0.pending.count == 1 }
                 #expect(room.track(TrackID(rawValue: 2))?.isMine == true)
                 #expect(room.track(TrackID(rawValue: 2))?.votes == 1)
                 try await silent.finished()
@@ -34,7 +34,7 @@ import Testing
             server.sends(#"{"type":"ack","re":"$again","seq":8,"keyed":4}"#)
             server.sends(Kitchen.vote)
             try await run(server, store) { room in
-                try await room.until { $0.position?.sequence == 8 && $0.pending.isEmpty }
+                try await room.until(within: .seconds(600)) { $0.position?.sequence == 8 && $0.pending.isEmpty }
             }
             let left = try await store.load()
             #expect(left.outbox.isEmpty)

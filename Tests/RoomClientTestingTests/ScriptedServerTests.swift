@@ -2,6 +2,9 @@ import RoomClient
 import RoomClientTesting
 import Testing
 
+/// How long a test waits: other tests may take all processors meanwhile.
+private let patience = Duration.seconds(600)
+
 /// Clients of a scripted server, as tests of apps have them.
 @MainActor @Suite struct ScriptedServerTests {
     let server = ScriptedServer()
@@ -21,16 +24,16 @@ import Testing
         server.serves("7K3M9Q", Kitchen.snapshot)
         server.expects(#"{"type":"command","id":"$id","room":"\#(Kitchen.id)","command":{"type":"vote","track":2}}"#)
         try await withClient { _, room in
-            try await room.until { $0.phase == .live }
+            try await room.until(within: patience) { $0.phase == .live }
             let track = try #require(room.track(TrackID(rawValue: 2)))
             async let vote: Void = room.vote(for: track)
-            try await room.until { $0.requests.last?.isMine == true }
+            try await room.until(within: patience) { $0.requests.last?.isMine == true }
             #expect(track.isPending)
             try await server.finished()
             server.sends(#"{"type":"ack","re":"$id","seq":8,"keyed":4}"#)
             server.sends(Kitchen.delta(8, #""type":"voteCast","track":2,"by":1,"votes":1,"requestedSeq":8"#))
             try await vote
-            try await room.until { $0.position?.sequence == 8 && $0.pending.isEmpty }
+            try await room.until(within: patience) { $0.position?.sequence == 8 && $0.pending.isEmpty }
             #expect(track.votes == 1)
         }
         try await server.finished()
@@ -45,7 +48,7 @@ import Testing
         server.expects(#"{"type":"command","id":"$again","key":"$key","command":{"type":"pause"}}"#)
         server.sends(#"{"type":"ack","re":"$again","seq":7,"keyed":4}"#)
         try await withClient { _, room in
-            try await room.until { $0.phase == .live }
+            try await room.until(within: patience) { $0.phase == .live }
             #expect(try await room.send(.pause).sequence == 7)
             try await server.finished()
         }
@@ -60,7 +63,7 @@ import Testing
         server.sends(Kitchen.resumed)
         server.sends(Kitchen.delta(8, #""type":"roomClosed""#))
         try await withClient { _, room in
-            try await room.until { $0.details?.closedAt != nil }
+            try await room.until(within: patience) { $0.details?.closedAt != nil }
             try await server.finished()
         }
         #expect(server.transcript.contains("-- closed with 1012"))
@@ -74,7 +77,7 @@ import Testing
         server.expects(#"{"type":"command","command":{"type":"vote","track":1}}"#)
         server.sends("never")
         try await withClient { _, room in
-            try await room.until { $0.phase == .live }
+            try await room.until(within: patience) { $0.phase == .live }
             let track = try #require(room.track(TrackID(rawValue: 2)))
             let vote = Task { try await room.vote(for: track) }
             let failure = await #expect(throws: WaitFailure.self) { try await server.finished() }
@@ -83,7 +86,7 @@ import Testing
             #expect(text.contains("the next step, at RoomClientTestingTests/ScriptedServerTests.swift:"))
             #expect(text.contains(#"<- {"type":"command","id":"#))
             // The client tries on, and gets nowhere.
-            try await room.until { if case .offline = $0.phase { true } else { false } }
+            try await room.until(within: patience) { if case .offline = $0.phase { true } else { false } }
             vote.cancel()
             await #expect(throws: ClientError.self) { try await vote.value }
         }
@@ -177,7 +180,7 @@ import Testing
     @Test func `a wait that fails describes the room`() async throws {
         server.serves("7K3M9Q", Kitchen.snapshot)
         try await withClient { _, room in
-            try await room.until { $0.phase == .live }
+            try await room.until(within: patience) { $0.phase == .live }
             let failure = await #expect(throws: WaitFailure.self) {
                 try await room.until(within: .milliseconds(20)) { $0.requests.count > 1 }
             }
@@ -204,12 +207,12 @@ import Testing
     @Test func `a wait sees changes of tracks, and ends with its task`() async throws {
         server.serves("7K3M9Q", Kitchen.snapshot)
         try await withClient { _, room in
-            try await room.until { $0.phase == .live }
+            try await room.until(within: patience) { $0.phase == .live }
             let track = try #require(room.track(TrackID(rawValue: 1)))
-            async let wait: Void = room.until { _ in track.votes == 4 }
+            async let wait: Void = room.until(within: patience) { _ in track.votes == 4 }
             server.sends(Kitchen.delta(8, #""type":"voteCast","track":1,"by":2,"votes":4,"requestedSeq":5"#))
             try await wait
-            let waiting = Task { try await room.until { _ in track.votes == 5 } }
+            let waiting = Task { try await room.until(within: patience) { _ in track.votes == 5 } }
             waiting.cancel()
             let failure = await #expect(throws: WaitFailure.self) { try await waiting.value }
             #expect(failure?.description.contains("the task was cancelled") == true)
