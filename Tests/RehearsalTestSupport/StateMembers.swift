@@ -30,7 +30,7 @@ package func stateMembers(of room: ClientRoom) throws -> [String: JSONValue] {
     state["members"] = replica.onlineMembers.map { members in
         .array(members.sorted().map { .integer(Int64($0.rawValue)) })
     }
-    if let deck = replica.deck {
+    if let deck = room.shownDeck {
         state["deck"] = jsonObject(
             ["member": .integer(Int64(deck.member.rawValue))].merging(deck.isHere ? ["here": .bool(true)] : [:]) {
                 first, _ in first
