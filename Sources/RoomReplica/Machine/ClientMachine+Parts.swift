@@ -53,9 +53,7 @@ extension ClientMachine {
                 guard let reached = rooms[index].replica?.position.seq else { continue }
                 let touched = rooms[index].overlay.reached(reached)
                 rooms[index].claim.told(rooms[index].replica?.deck, me: rooms[index].replica?.me?.member)
-                // The deck is told as it is shown, by itself.
-                let others = changes.filter { if case .deck = $0 { false } else { true } }
-                show(others, touched: touched, index, isMoved: true)
+                show(changes.withoutDeck, touched: touched, index, isMoved: true)
             case .answered(let keyed):
                 guard let epoch = rooms[index].replica?.position.epoch else { continue }
                 carry(rooms[index].commands.roomAnswered(epoch: epoch, keyed: keyed, at: now), index, at: now)
@@ -184,5 +182,13 @@ extension ClientMachine {
             ids += 1
             send(.unsubscribe(id: ids, room: .id(id)))
         }
+    }
+}
+
+extension [RoomChange] {
+    /// The changes but for the deck, which the machine tells as it is shown; a copy only where there is one.
+    fileprivate var withoutDeck: Self {
+        func isDeck(_ change: RoomChange) -> Bool { if case .deck = change { true } else { false } }
+        return contains(where: isDeck) ? filter { !isDeck($0) } : self
     }
 }
