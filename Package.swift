@@ -306,7 +306,10 @@ let package = Package(
             path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
         tests(
             "RoomClientTests",
-            ["ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
+            [
+                "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica",
+                "RoomTestSupport", "RoomWire",
+            ]),
         tests(
             "RoomClientNIOTests",
             ["RoomClient", "RoomClientNIO", "TLSTransport", "WebSocketCodec", nioCore, nioEmbedded, nioPosix]),
@@ -328,7 +331,7 @@ let package = Package(
                 "EventStorage", "EventStoreConformance", "RandomTestSupport", "SchemaFiles", "SQLiteEventStore",
                 grdb,
             ]),
-        tests("TerminalClientTests", ["RoomClient", "TerminalClient", argumentParser]),
+        tests("TerminalClientTests", ["RoomClient", "RoomTestSupport", "TerminalClient", argumentParser]),
         tests(
             "TLSTransportTests", ["RandomTestSupport", "SystemErrors", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
         tests("WebClientTests", ["SystemErrors", "WebClient", nioCore]),
@@ -363,7 +366,7 @@ if Context.environment["PURE"] != nil {
     let pure: Set = [
         "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "Rehearsal", "CZlib", "WebSocketCodec",
         "EventStorage",
-        "RoomLog", "SchemaFiles",
+        "RoomLog", "RoomStatistics", "SchemaFiles",
     ]
     let shared: Set = [
         "EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RehearsalTestSupport", "RoomTestSupport",

@@ -86,7 +86,7 @@ class Bench:
         self.chromium = stack.enter_context(contextlib.closing(browsers.Chromium(driver, self.authority.home())))
         self.server = stack.enter_context(serving.make_server(self.authority, folder / "data"))
         self.stack = stack
-        self.party = stack.enter_context(parties.rooftop(self.server))
+        self.party = stack.enter_context(parties.rooftop(self.server, present=True))
         self.members = 0
         self._large = None
 
@@ -211,7 +211,7 @@ def ten_thousand(bench):
         page.evaluate("""() => import(document.querySelector('script[type=module]').src.replace('main.js', 'view/pool.js'))""")
         page.wait_for_load_state("networkidle")
         page.cdp.send("Emulation.setCPUThrottlingRate", {"rate": 4})
-        tab = page.get_by_role("tab", name="All tracks")
+        tab = page.get_by_role("tab", name="All songs")
         first = tab.evaluate("""tab => new Promise(done => {
             const began = performance.now();
             const look = () => {

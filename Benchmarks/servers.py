@@ -35,6 +35,8 @@ SERVER_CPU, LOAD_CPU = 0, 1
 os.environ.setdefault("BACKLINE_PROGRAM", os.path.join(TREE, ".build", "release", "backline"))
 sys.path.insert(0, os.path.join(TREE, "Tests", "EndToEnd"))
 
+from ports import free_port  # noqa: E402
+
 
 def enter() -> None:
     """Starts the calling program again, ready for measuring: everything installed, in a network of its own.
@@ -279,12 +281,6 @@ def _wait_for_port(port: int, process: subprocess.Popen, log) -> None:
             log.seek(0)
             raise RuntimeError(f"{process.args} does not listen:\n{log.read()[-2000:]}")
         time.sleep(0.05)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @functools.cache

@@ -7,6 +7,8 @@ package enum SchemaRefusal: Error, Hashable, Sendable {
     /// The database lacks this migration and has a later one: its record was removed, or the database was assembled by
     /// hand.
     case gap(number: Int, name: String)
+    /// The database cannot hold every text.
+    case encoding(String)
 }
 
 extension SchemaRefusal: CustomStringConvertible {
@@ -28,6 +30,8 @@ extension SchemaRefusal: CustomStringConvertible {
             the database lacks migration \(number) (\(name)) and has a later one; \
             restore its table schema_migrations from a backup
             """
+        case .encoding(let encoding):
+            "the database's encoding is \(encoding), and not UTF8; make a database with ENCODING 'UTF8' TEMPLATE template0"
         }
     }
 }

@@ -17,6 +17,7 @@ package enum Schema {
         Migration(number: 9, name: "statistics", file: PackageResources._009_statistics_sqlite_sql),
         Migration(
             number: 10, name: "statistics_founders", file: PackageResources._010_statistics_founders_sqlite_sql),
+        Migration(number: 11, name: "tails", file: PackageResources._011_tails_sqlite_sql),
     ]
 
     /// The migrations of ``PostgresStore``.
@@ -32,5 +33,6 @@ package enum Schema {
         Migration(number: 9, name: "statistics", file: PackageResources._009_statistics_postgres_sql),
         Migration(
             number: 10, name: "statistics_founders", file: PackageResources._010_statistics_founders_postgres_sql),
+        Migration(number: 11, name: "tails", file: PackageResources._011_tails_postgres_sql),
     ]
 }

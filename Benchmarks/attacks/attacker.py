@@ -25,11 +25,13 @@ class Size:
     rooms: int = 300
     idle: int = 16_000
     deck: int = 250
+    plays: int = 56_600
+    watching: int = 120
     #: Seconds until the attacker gives up a connection that makes no progress.
     patience: float = 4
 
 
-SMALL = Size(connections=30, sockets=8, threads=3, tracks=60, rooms=6, idle=80, deck=10, patience=0.5)
+SMALL = Size(connections=30, sockets=8, threads=3, tracks=60, rooms=6, idle=80, deck=10, plays=400, watching=4, patience=0.5)
 """The size for a quick test."""
 
 WIDE = "\U0001d11e" * 300
@@ -161,6 +163,13 @@ class Attacker:
                 self.count(1, 1, f"{status}")
                 time.sleep(0.5)
         return self._rooms[kind]
+
+    def remembered(self, name: str, otherwise: str) -> str:
+        """What an earlier turn has made."""
+        return self._rooms.get(name, otherwise)
+
+    def remember(self, name: str, value: str) -> None:
+        self._rooms[name] = value
 
     def full_room(self, kind: str = "full", text: str = WIDE, share: float = 0.4) -> str:
         """A room with as many maximal tracks as the server takes within a share of the turn. A later turn adds more."""

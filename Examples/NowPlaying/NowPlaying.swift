@@ -5,53 +5,85 @@ import RoomClientNIO
 /// Prints what a room plays, one line a change, for the status bar of a desktop.
 ///
 ///     NowPlaying https://party.example 7KQ2ZM
-///     NowPlaying https://localhost:8443 7KQ2ZM --authority .backline/development-ca.crt
+///     NowPlaying https://localhost:8443 7KQ2ZM --authority .backline/ca.pem
 ///
-/// Bars such as i3bar, waybar and polybar show the newest line of a program that goes on running.
+/// The authority's file is the one that a server with a development certificate makes in the folder of its data. Bars such
+/// as i3bar, waybar and polybar show the newest line of a program that goes on running. Each start is the same guest: its
+/// token is kept in the folder `now-playing` of `$XDG_CONFIG_HOME`, else of `~/.config`.
 @main struct NowPlaying {
-    static func main() async throws {
+    static func main() async {
         guard let arguments = Arguments(CommandLine.arguments.dropFirst()) else {
-            print("usage: NowPlaying SERVER ROOM [--authority FILE | --insecure]")
-            return
+            stop("usage: NowPlaying SERVER ROOM [--authority FILE | --insecure]", code: 64)
         }
+        do {
+            try await follow(arguments)
+        } catch let error as ClientError {
+            stop(error.message)
+        } catch {
+            stop("\(error)")
+        }
+    }
+
+    /// Prints a sentence on standard error, and ends.
+    static func stop(_ reason: String, code: Int32 = 1) -> Never {
+        FileHandle.standardError.write(Data("NowPlaying: \(reason)\n".utf8))
+        exit(code)
+    }
+
+    static func follow(_ arguments: Arguments) async throws {
+        let transport = try NIOTransport(trust: arguments.trust)
+        let session = KeptToken(arguments.server)
         let client = RoomClient(
-            arguments.server, as: .guest(name: "Status bar"), transport: try NIOTransport(trust: arguments.trust))
+            arguments.server, as: session.token.map { .token($0) } ?? .guest(name: "Status bar"),
+            transport: transport)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await client.run() }
+            group.addTask {
+                do throws(ClientError) {
+                    try await client.run()
+                } catch {
+                    // The next start is another guest.
+                    if error.code == .unauthorized { session.forget() }
+                    throw error
+                }
+            }
             group.addTask { try await tellFaults(of: client) }
-            try await show(arguments.room, of: client)
+            try await show(arguments.room, of: client) { session.keep(try await client.token()) }
             group.cancelAll()
         }
     }
 
-    /// Prints a line whenever it is another one than before; returns when the room has ended.
-    static func show(_ room: RoomReference, of client: RoomClient) async throws {
+    /// Prints a line whenever it is another one than before; throws why the room has ended.
+    static func show(
+        _ room: RoomReference, of client: RoomClient, begun: () async throws -> Void
+    ) async throws {
+        var known: String?
         var shown: String?
         for try await update in client.follow(room) {
             let line: String
             switch update {
-            case .reset, .changed: line = client.snapshot(of: room).map { text(of: $0) } ?? "…"
-            case .offline: line = "\(shown ?? "") (no connection)"
-            case .ended(let error):
-                print(error.message)
-                return
+            case .reset, .changed:
+                line = client.snapshot(of: room).map { text(of: $0) } ?? "…"
+                known = line
+            case .offline: line = "\(known ?? "") (no connection)"
+            case .ended(let error): throw error
             }
-            if line != shown {
-                print(line)
-                // A bar reads a pipe, into which lines would go many at a time.
-                fflush(nil)
-                if case .offline = update { continue }
-                shown = line
-            }
+            if shown == nil { try await begun() }
+            guard line != shown else { continue }
+            print(line)
+            // A bar reads a pipe, into which lines would go many at a time.
+            fflush(nil)
+            shown = line
         }
     }
 
-    /// Says on standard error why there is no connection, once for each reason.
+    /// Says on standard error why there is no connection, once for each reason; throws where waiting does not help.
     static func tellFaults(of client: RoomClient) async throws {
         var told: String?
         while true {
             try await Task.sleep(for: .seconds(1))
-            let reason = client.fault?.message
+            let fault = client.fault
+            if let cause = fault?.cause as? TransportFault, cause.isLasting { throw cause }
+            let reason = fault?.message
             if let reason, reason != told { FileHandle.standardError.write(Data("\(reason)\n".utf8)) }
             told = reason
         }
@@ -66,6 +98,32 @@ import RoomClientNIO
         let artist = track.info.artist.map { " – \($0)" } ?? ""
         return "\(playback.isPaused ? "‖" : "▶") \(track.info.title)\(artist)\(listeners)"
     }
+}
+
+/// The session's token in a file of its own, which is as good as a password.
+struct KeptToken: Sendable {
+    let file: String
+
+    init(_ server: ServerAddress) {
+        let environment = ProcessInfo.processInfo.environment
+        let folder = environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
+        let name = server.description.map { $0.isLetter || $0.isNumber || $0 == "." ? $0 : "-" }
+        file = "\(folder)/now-playing/\(String(name)).token"
+    }
+
+    var token: String? { try? String(contentsOfFile: file, encoding: .utf8) }
+
+    /// Keeps the token for the next start, if there is a folder for it.
+    func keep(_ token: String) {
+        guard token != self.token else { return }
+        let folder = (file as NSString).deletingLastPathComponent
+        try? FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        _ = FileManager.default.createFile(
+            atPath: file, contents: Data(token.utf8), attributes: [.posixPermissions: 0o600])
+    }
+
+    func forget() { try? FileManager.default.removeItem(atPath: file) }
 }
 
 /// What the program is asked for.

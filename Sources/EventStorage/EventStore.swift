@@ -22,9 +22,9 @@ package protocol EventStore: StreamErasure {
 
     /// Appends to many streams in one transaction; outcomes are in the order of `batch`.
     ///
-    /// A stream whose version or epoch is not the expected one is reported as ``AppendOutcome/conflict``: none of its
-    /// parts is written, and the other streams are not affected. When this returns, everything appended is durable.
-    /// When it throws a fault whose ``StorageFault/outcomeIsUnknown`` is true, either the whole batch was committed or
+    /// A stream whose version (``StreamVersion/isMet(by:)``) or epoch is not the expected one is reported as
+    /// ``AppendOutcome/conflict``: none of its parts is written, and the other streams are not affected. When this
+    /// returns, everything appended is durable. When it throws a fault whose ``StorageFault/outcomeIsUnknown`` is true, either the whole batch was committed or
     /// none of it.
     ///
     /// - Precondition: a stream appears at most once in `batch`, and a name at most once among its attachments; events
@@ -40,8 +40,9 @@ package protocol EventStore: StreamErasure {
 
     /// Reads the events and keys that streams have beyond the versions of a reader, all as of one instant.
     ///
-    /// Streams that do not exist are left out. Every other stream has its head, no snapshot, and all events and keys
-    /// after the given version: the caller limits the number of streams.
+    /// Streams that do not exist are left out. Every other stream has its head, no snapshot, all events and keys after
+    /// the given version, and whether the log still has what it had there (``LoadedStream/continues``): the caller limits
+    /// the number of streams.
     func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream]
 
     /// Reads at most `limit` events with `seq` greater than `seq`, ascending; empty if there is no such stream.
@@ -49,6 +50,13 @@ package protocol EventStore: StreamErasure {
     /// The result ends with the event that brings the payloads' total size to `bytes`, so that it has at least one
     /// event if there are any. The store reads little more than it returns.
     func read(_ stream: UUID, after seq: Int, limit: Int, bytes: Int) async throws(StorageFault) -> [StoredEvent]
+
+    /// Gives a stream a new epoch, if its epoch is still `epoch`, and deletes its snapshots, which may be of events that
+    /// it does not have; returns whether it was.
+    ///
+    /// Whoever finds that a log has lost events does this before anything else, so that no position of the lost history
+    /// is taken for one of the log's.
+    func renew(_ renewal: EpochRenewal, replacing epoch: String) async throws(StorageFault) -> Bool
 
     /// Returns the heads of streams; streams that do not exist are left out.
     func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead]

@@ -75,10 +75,7 @@ extension MemoryEventStore: LogArchive {
     // MARK: Epochs
 
     package func renewEpochs(_ renewals: [EpochRenewal]) async throws(StorageFault) {
-        for renewal in renewals {
-            streams[renewal.stream]?.head.epoch = renewal.epoch
-            streams[renewal.stream]?.checksum = renewal.checksum
-        }
+        for renewal in renewals { streams[renewal.stream]?.renew(renewal) }
     }
 
     // MARK: Importing
@@ -98,6 +95,7 @@ extension MemoryEventStore: LogArchive {
         for part in batch.streams {
             let stream = Stream(head: part.head, checksum: part.checksum, entry: part.entry)
             streams[part.stream, default: stream].events += part.events
+            streams[part.stream]?.refreshTail()
             streams[part.stream]?.keys += part.keys
             for attachment in part.attachments {
                 streams[part.stream]?.attachments[attachment.name] = HeldAttachment(bytes: attachment.bytes)

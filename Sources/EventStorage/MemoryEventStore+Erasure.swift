@@ -76,6 +76,7 @@ extension MemoryEventStore {
     package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
         guard let stored = streams[stream], stored.forgetAt != nil else { return }
         replace(events, of: stream)
+        streams[stream]?.refreshTail()
         streams[stream]?.snapshots = [:]
         exclude(stream)
     }
@@ -83,8 +84,7 @@ extension MemoryEventStore {
     package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
         let stream = renewal.stream
         guard let stored = streams[stream], stored.forgetAt != nil, stored.forgottenAt == nil else { return }
-        streams[stream]?.head.epoch = renewal.epoch
-        streams[stream]?.checksum = renewal.checksum
+        streams[stream]?.renew(renewal)
         streams[stream]?.snapshots = [:]
         forgetCommands(of: stream, before: .max)
         streams[stream]?.forgottenAt = now

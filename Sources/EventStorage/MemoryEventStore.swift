@@ -59,7 +59,7 @@ package actor MemoryEventStore: EventStore {
         batch.checkPreconditions()
         let matching = batch.filter { part in
             guard let head = streams[part.stream]?.head else { return false }
-            return head.version == part.expected && head.epoch == part.epoch ?? head.epoch
+            return part.expected.isMet(by: head.version) && head.epoch == part.epoch ?? head.epoch
         }
         for part in matching {
             guard let entry = part.directory, entry.closedAt == nil else { continue }
@@ -92,7 +92,7 @@ package actor MemoryEventStore: EventStore {
             guard let stored = streams[stream] else { continue }
             found[stream] = LoadedStream(
                 head: stored.head, snapshot: nil, events: Array(stored.events(after: after.seq)),
-                keys: stored.keys.filter { $0.ordinal > after.keyed })
+                keys: stored.keys.filter { $0.ordinal > after.keyed }, continues: stored.continues(after))
         }
         return found
     }
@@ -108,6 +108,13 @@ package actor MemoryEventStore: EventStore {
             events.append(event)
         }
         return events
+    }
+
+    package func renew(_ renewal: EpochRenewal, replacing epoch: String) async throws(StorageFault) -> Bool {
+        guard streams[renewal.stream]?.head.epoch == epoch else { return false }
+        streams[renewal.stream]?.renew(renewal)
+        streams[renewal.stream]?.snapshots = [:]
+        return true
     }
 
     package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
@@ -306,8 +313,28 @@ extension MemoryEventStore {
             attachments[change.name] = HeldAttachment(bytes: bytes, unneededSince: change.unneededSince)
         }
 
+        /// Begins another epoch, at the same version.
+        mutating func renew(_ renewal: EpochRenewal) {
+            head.epoch = renewal.epoch
+            checksum = renewal.checksum
+            refreshTail()
+        }
+
+        /// Makes the tail that of the event at the head.
+        mutating func refreshTail() {
+            let seq = head.version.seq
+            head.version.tail = events.indices.contains(seq - 1) ? events[seq - 1].checksum : nil
+        }
+
         func events(after seq: Int) -> ArraySlice<StoredEvent> {
             events.dropFirst(max(0, seq))
+        }
+
+        /// Whether it still has what it had at a version: ``LoadedStream/continues``.
+        func continues(_ version: StreamVersion) -> Bool {
+            guard version.seq <= head.version.seq, version.keyed <= head.version.keyed else { return false }
+            guard version.seq > max(0, cleared), forgetAt == nil, let tail = version.tail else { return true }
+            return events[version.seq - 1].checksum == tail
         }
 
         func snapshot(atMost seq: Int, reducerVersion: Int) -> StoredSnapshot? {

@@ -75,7 +75,7 @@ package struct StatisticsProof: Hashable, Sendable {
     /// What the log's events say, except those of entries that ended.
     package var logged: [CountBucket: EventCounts]
     /// The events that tell which song was heard, and who made the stream: roomCreated, roomUpdated, tracksAdded,
-    /// entryFinished and the second event, ascending.
+    /// durationSet, entryFinished and the second event, ascending.
     package var events: [StoredEvent]
     /// The stored counts.
     package var counts: [CountBucket: EventCounts]

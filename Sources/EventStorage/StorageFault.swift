@@ -22,6 +22,8 @@ package enum StorageFault: Error, Hashable, Sendable {
         package var code: String
         /// The text for the operator's log, without payloads and secrets.
         package var message: String
+        /// Whether the store refuses the request for now, and not because the request is wrong.
+        package var mayPass = false
 
         package init(code: String = "", message: String) {
             self.code = code
@@ -33,6 +35,11 @@ package enum StorageFault: Error, Hashable, Sendable {
             message:
                 "a snapshot of a stream that does not exist, is to be forgotten, was cleared since, or has another epoch"
         )
+    }
+
+    /// Whether the request can never be carried out.
+    package var isWrongRequest: Bool {
+        if case .rejected(let cause) = self { !cause.mayPass } else { false }
     }
 
     /// Whether the request may have been carried out although it failed.

@@ -2,16 +2,25 @@ package import FoundationEssentials
 
 /// A stream's position: the numbers of its events and of its keyed commands, both counted from 1 without gaps.
 ///
-/// Keyed commands are counted separately, because one that changes nothing is remembered without an event.
+/// Keyed commands are counted separately, because one that changes nothing is remembered without an event. The numbers
+/// alone do not tell one history from another: a log that has lost its last events counts on with others.
 package struct StreamVersion: Hashable, Sendable {
     /// The number of the last event; 0 if there is none.
     package var seq: Int
     /// The ordinal of the last keyed command; 0 if there is none.
     package var keyed: Int
+    /// The checksum of the last event, as its writer computed it; nil if it is not known.
+    package var tail: Int64?
 
-    package init(seq: Int, keyed: Int) {
+    package init(seq: Int, keyed: Int, tail: Int64? = nil) {
         self.seq = seq
         self.keyed = keyed
+        self.tail = tail
+    }
+
+    /// Whether a log at `head` is where a writer at this version believes it to be: a tail that is not known is any.
+    package func isMet(by head: StreamVersion) -> Bool {
+        seq == head.seq && keyed == head.keyed && (tail == nil || head.tail == nil || tail == head.tail)
     }
 
     /// The version of a stream that does not exist yet.
@@ -146,7 +155,9 @@ package struct StreamAppend: Hashable, Sendable {
 
     /// The stream's version after this append.
     package var resulting: StreamVersion {
-        StreamVersion(seq: expected.seq + events.count, keyed: expected.keyed + keys.count)
+        StreamVersion(
+            seq: expected.seq + events.count, keyed: expected.keyed + keys.count,
+            tail: events.last.map(\.checksum) ?? expected.tail)
     }
 }
 
@@ -218,8 +229,16 @@ package struct LoadedStream: Sendable {
     package var events: [StoredEvent]
     /// Remembered keyed commands, ascending by ordinal.
     package var keys: [CommandKey]
+    /// Whether the log still has what it had at the requested version.
+    ///
+    /// False where its head is before that version, or another event stands at that number than ``StreamVersion/tail``
+    /// says: the log has lost its last events. An event that was cleared counts as the same one.
+    package var continues = true
 
-    package init(head: StreamHead, snapshot: StoredSnapshot?, events: [StoredEvent], keys: [CommandKey]) {
+    package init(
+        head: StreamHead, snapshot: StoredSnapshot?, events: [StoredEvent], keys: [CommandKey], continues: Bool = true
+    ) {
+        self.continues = continues
         self.head = head
         self.snapshot = snapshot
         self.events = events

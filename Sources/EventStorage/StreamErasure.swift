@@ -42,7 +42,8 @@ package protocol StreamErasure: Sendable {
     ///   replace.
     func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault)
 
-    /// Replaces events with the same numbers by these, and deletes the stream's snapshots, which contain the same data;
+    /// Replaces events with the same numbers by these, takes over the tail if the last one is among them, and deletes the
+    /// stream's snapshots, which contain the same data;
     /// does nothing if the stream is not to be forgotten.
     ///
     /// The same transaction deletes all that is counted of the stream, and excludes it from being counted

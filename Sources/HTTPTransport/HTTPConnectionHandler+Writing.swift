@@ -13,7 +13,8 @@ extension HTTPConnectionHandler {
             // A status of 100 tells the peer to continue, so it is sent at once.
             if exchange.owesAnswer { context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil) }
         case .head(var head):
-            guard exchange.answerBegan() else { return isAnswerDropped = true }
+            let isTooLong = head.status == .payloadTooLarge
+            guard exchange.answerBegan(isTooLong: isTooLong, dependencies.limits) else { return isAnswerDropped = true }
             for field in dependencies.fields where !head.headers.contains(name: field.name) {
                 head.headers.add(name: field.name, value: field.value)
             }

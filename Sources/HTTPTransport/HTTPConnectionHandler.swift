@@ -168,6 +168,19 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         perform(exchange.askedToEnd())
     }
 
+    /// A peer that ends its side of the connection while its request is answered gets the answer, as its last one.
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard !exchange.isOver, event as? ChannelEvent == .inputClosed else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        perform(exchange.askedToEnd())
+    }
+
+    /// Whether the connection outlives the end of the peer's side: while an answer is owed to a whole request.
+    private func outlivesInput(_ isSo: Bool) {
+        try? context?.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: isSo)
+    }
+
     // MARK: Reading
 
     /// Whether input is wanted.
@@ -222,6 +235,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
                 self.handshake = nil
                 handOver(handshake, context)
             } else {
+                outlivesInput(true)
                 context.fireChannelRead(wrapInboundOut(part))
                 perform(exchange.nextIfDone(at: .now()))
             }
@@ -245,7 +259,8 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         isAnswerDropped = false
         knownBody = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
         if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
-        guard exchange.headCame(isLast: isLast, at: .now()) == .pass else { return }
+        let declared = head.headers.contains(name: "Transfer-Encoding") ? nil : knownBody
+        guard exchange.headCame(isLast: isLast, declared: declared, at: .now()) == .pass else { return }
         dependencies.requestBegan()
         isRequestCounted = true
         context.fireChannelRead(wrapInboundOut(.head(head)))
@@ -305,6 +320,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         case .refuse(let violation):
             refuse(violation)
         case .next:
+            outlivesInput(false)
             requestDone()
             isHead = false
             goOn()

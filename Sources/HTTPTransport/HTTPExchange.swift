@@ -13,7 +13,7 @@ package struct HTTPExchange: Equatable {
         package var idle: TimeAmount
         /// The time within which a head must end after its first byte.
         package var head: TimeAmount
-        /// The time in which a body may be arbitrarily slow; after it, its average rate since its head must be
+        /// The time that a body may take from its head, beside the time that what has arrived of it takes at
         /// ``leastRate``.
         package var bodyGrace: TimeAmount
         /// The time after which a peer that takes none of the bytes sent to it is closed.
@@ -22,9 +22,12 @@ package struct HTTPExchange: Equatable {
         package var linger: TimeAmount
         /// The lowest rate of a body, and of a reader, in bytes a second.
         package var leastRate = 1_024
-        /// The bytes that are read and dropped of a body whose request was answered without it, and of input after the
-        /// last answer.
+        /// The bytes that are read and dropped of a body whose request was answered without it, on a connection that
+        /// stays open.
         package var unwantedBody: Int
+        /// The bytes that are read and dropped after the last answer: a peer reads it only once it has sent what it is
+        /// sending.
+        package var lastInput = 8 << 20
 
         package init(
             idle: TimeAmount, head: TimeAmount, bodyGrace: TimeAmount, stall: TimeAmount, linger: TimeAmount,
@@ -100,6 +103,8 @@ package struct HTTPExchange: Equatable {
     package static let unseen = 131_072
 
     private var request: Request
+    /// The length of the body that the head has declared; nil if it has not.
+    private var declared: Int?
     private var answer = Answer.none
     private var phase = Phase.open
     /// The time since which the peer has shown no progress although bytes wait for it, and how many it had taken just
@@ -135,12 +140,15 @@ package struct HTTPExchange: Equatable {
         if case .none = request { request = .head(since: now) }
         guard case .lingering(let since, _, let count) = phase else { return .pass }
         phase = .lingering(since: since, lastByte: now, count: count + bytes)
-        return count + bytes > limits.unwantedBody ? .close : .drop
+        return count + bytes > limits.lastInput ? .close : .drop
     }
 
     /// A head has arrived; if `isLast`, the connection ends after the answer to its request.
-    package mutating func headCame(isLast: Bool, at now: NIODeadline) -> Step {
+    ///
+    /// `declared` is the length of its body; nil if it is not known.
+    package mutating func headCame(isLast: Bool, declared: Int? = 0, at now: NIODeadline) -> Step {
         guard takesInput, answer == .none else { return .drop }
+        self.declared = declared
         request = .body(since: now, count: 0)
         answer = .owed
         if isLast { phase = .ending }
@@ -190,9 +198,13 @@ package struct HTTPExchange: Equatable {
     // MARK: Answering
 
     /// The head of an answer is to be written; returns whether it may be.
-    package mutating func answerBegan() -> Bool {
+    ///
+    /// It is the last one if too much of the request's body is left to be dropped: `isTooLong` says that of a body whose
+    /// length is not known.
+    package mutating func answerBegan(isTooLong: Bool = false, _ limits: Limits) -> Bool {
         guard answer == .owed, phase == .open || phase == .ending else { return false }
         answer = .begun
+        if case .body = request, declared.map({ $0 > limits.unwantedBody }) ?? isTooLong { phase = .ending }
         return true
     }
 
@@ -221,6 +233,7 @@ package struct HTTPExchange: Equatable {
         guard answer == .left, request == .read else { return .nothing }
         guard phase == .open else { return .close }
         request = .none(since: now)
+        declared = nil
         answer = .none
         return .next
     }

@@ -38,6 +38,7 @@ struct ExpectedStatistics {
             if !isCounted { for place in plays.indices { plays[place].isPublic = false } }
         case .tracksAdded(let added, let by):
             for track in added { songs[track.id] = (track.info, by) }
+        case .durationSet(let track, let durationMs, _): songs[track]?.info.durationMs = durationMs
         case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _, let endedAt, _):
             guard let (info, addedBy) = songs[track] else { break }
             let endedAt = endedAt ?? recorded.at
@@ -53,7 +54,12 @@ struct ExpectedStatistics {
                 ?? CountedTrack(
                     track: play.track, artistKey: TrackIdentity.artist(info), title: info.title, artist: info.artist)
             count(play, firstMinute: firstMinute)
-        default: break
+        // These tell nothing about songs, and a store need not give them.
+        case .memberLeft, .memberRenamed, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned, .tracksRemoved,
+            .waveformSet, .missingSet, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved,
+            .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped,
+            .skipVoteCast, .skipVoteWithdrawn:
+            break
         }
     }
 

@@ -20,6 +20,8 @@ struct RoomProof {
     private var state: RoomState
     /// The number of the last event that was given.
     private var lastSeq = 0
+    /// Its checksum.
+    private var lastChecksum: Int64?
     /// Whether the fold includes all events that were given.
     private var isWhole = true
 
@@ -57,6 +59,7 @@ struct RoomProof {
             isWhole = false
         }
         lastSeq = event.seq
+        lastChecksum = event.checksum
         let checksum = LogChecksum.event(
             room: archived.stream, seq: event.seq, at: event.at, type: event.type, payload: event.payload)
         compare(checksum: event.checksum, of: "event \(event.seq)", with: checksum, .restore)
@@ -139,6 +142,11 @@ struct RoomProof {
         compare(
             checksum: archived.checksum, of: "epoch \(archived.head.epoch)",
             with: LogChecksum.head(room: archived.stream, epoch: archived.head.epoch), .renewEpoch)
+        if let tail = head.tail, isWhole, let lastChecksum, tail != lastChecksum {
+            find(
+                "head: tail", expected: "\(hexadecimal(lastChecksum)), the last event's checksum",
+                found: hexadecimal(tail), .renewEpoch)
+        }
         for seq in archived.snapshots where seq < 1 || seq > max(head.seq, archived.lastEvent) {
             find("snapshot \(seq)", expected: "a position of the log, 1 to \(head.seq)", found: seq, .deleteSnapshot)
         }

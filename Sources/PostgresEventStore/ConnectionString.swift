@@ -12,6 +12,39 @@ enum ConnectionString {
         return "\(host):\(setting("port") ?? "")/\(database)"
     }
 
+    /// Returns the servers of a connection string and the time limit for connecting to one, if there is one.
+    ///
+    /// No server is returned where libpq has to find it by itself: behind the name of a service in the string, or at its
+    /// own default.
+    static func servers(
+        of connectionString: String
+    ) throws(PostgresConfigurationError) -> (hosts: [PostgresHost], timeout: Duration?) {
+        let given = try parse(connectionString)
+        let defaults = readDefaults()
+        func list(_ keyword: String) -> [String] {
+            guard let value = given[keyword] ?? defaults[keyword], !value.isEmpty else { return [] }
+            return value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        // libpq itself takes at least two seconds.
+        let timeout = list("connect_timeout").first.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        let limit = timeout.map { Duration.seconds(max(2, $0)) }
+        let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
+        let count = max(names.count, addresses.count)
+        // Lists that do not fit are for libpq to refuse.
+        guard count > 0, given["service"] == nil, [0, count].contains(names.count),
+            [0, count].contains(addresses.count), [0, 1, count].contains(ports.count)
+        else { return ([], limit) }
+        let hosts = (0..<count).map { place in
+            let address = addresses.isEmpty || addresses[place].isEmpty ? nil : addresses[place]
+            let port = ports.isEmpty ? "" : ports[ports.count == 1 ? 0 : place]
+            // An empty value would not take the place of a list.
+            return PostgresHost(
+                host: names.isEmpty ? "" : names[place], address: address, port: port.isEmpty ? "5432" : port)
+        }
+        // An empty host is libpq's own default.
+        return (hosts.contains { $0.host.isEmpty && $0.address == nil } ? [] : hosts, limit)
+    }
+
     private static func parse(_ connectionString: String) throws(PostgresConfigurationError) -> [String: String] {
         guard !connectionString.utf8.contains(0) else {
             throw PostgresConfigurationError(description: "the database URL holds a zero byte")

@@ -35,6 +35,8 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
         var isAsleep = false
         var isStopped = false
         weak var handler: (any PollingHandler)?
+        /// What is added to the time, so that tests need not wait.
+        var ahead = Duration.zero
     }
 
     private let shared = Mutex(Shared())
@@ -59,7 +61,7 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
         guard pollDescriptor >= 0 else { throw SystemError(code: pollError) }
         guard wakeDescriptor >= 0 else { throw SystemError(code: wakeError) }
         try watch(wakeDescriptor, token: Self.wakeToken, for: .reading)
-        try startThread()
+        try DetachedThread.run { self.run() }
     }
 
     deinit {
@@ -75,6 +77,15 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
     /// Ends the thread once its jobs are done.
     func stop() {
         shared.withLock { $0.isStopped = true }
+        wake()
+    }
+
+    /// The time by which deadlines are judged.
+    var now: ContinuousClock.Instant { .now + shared.withLock(\.ahead) }
+
+    /// Moves the time forward: a test has waited as long.
+    func advance(by time: Duration) {
+        shared.withLock { $0.ahead += time }
         wake()
     }
 
@@ -143,27 +154,8 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
 
     // MARK: Thread
 
-    private func startThread() throws(SystemError) {
-        var started = pthread_t()
-        let executor = unsafe Unmanaged.passRetained(self)
-        // The thread takes over the reference that was retained for it.
-        let result = unsafe pthread_create(
-            &started, nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<PollingExecutor>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, executor.toOpaque())
-        guard result == 0 else {
-            unsafe executor.release()
-            throw SystemError(code: result)
-        }
-    }
-
     private func run() {
         thread.store(pthread_self(), ordering: .relaxed)
-        // Nobody joins the thread.
-        pthread_detach(pthread_self())
         blockSignals()
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
         while let timeout = runTurn() {
@@ -192,7 +184,7 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
         // A call is a chain of jobs, each created by the one before it.
         var rounds = 0
         while rounds < Self.roundsPerTurn, runJobs() > 0 { rounds += 1 }
-        let now = ContinuousClock.now
+        let now = now
         let deadline = shared.withLock { $0.handler }?.turnEnded(at: now)
         return shared.withLock { shared -> Int32? in
             guard shared.jobs.isEmpty else { return 0 }

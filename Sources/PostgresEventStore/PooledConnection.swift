@@ -41,7 +41,6 @@ struct Request: Sendable {
 /// requests are sent while earlier ones are under way: the server carries them out in order, and the failure of one
 /// does not affect the others. A request follows another only if its statements are all prepared, so that none relies
 /// on a preparation that an error may have skipped.
-/// skipped.
 final class PooledConnection {
     /// The phase of the connection.
     enum State {
@@ -49,6 +48,9 @@ final class PooledConnection {
         case connecting
         /// Serving requests, or waiting for one.
         case ready
+        /// Waiting for the answer to a write whose sender waits no longer, and taking nothing: it keeps its place, because
+        /// the server's process waits as well, perhaps for a synchronous standby, and would not be gone with the socket.
+        case late
         /// Finishing the requests that were sent, and taking no more: it is about to be replaced.
         case leaving(StorageFault.Cause)
         /// Rolling back the transaction that a request left open.
@@ -86,12 +88,16 @@ final class PooledConnection {
 
     /// The token under which the executor watches its socket.
     let token: UInt64
+    /// The server to which it connects; nil: libpq finds it.
+    let server: PostgresHost?
     /// The current phase.
     private(set) var state = State.connecting
     /// The time at which it is given up unless an answer arrives before; nil without a limit.
     private(set) var deadline: ContinuousClock.Instant?
     /// Whether it has ever been ready to serve requests.
     private(set) var wasEstablished = false
+    /// The time of the last whole answer; nil before the first.
+    private(set) var lastAnswer: ContinuousClock.Instant?
 
     private let executor: PollingExecutor
     private let configuration: PostgresConfiguration
@@ -106,11 +112,15 @@ final class PooledConnection {
 
     /// Begins to connect, and listens to `channels` once connected; nil if there is no memory for it.
     init?(
-        token: UInt64, configuration: PostgresConfiguration, channels: [NotificationChannel] = [],
+        token: UInt64, server: PostgresHost? = nil, configuration: PostgresConfiguration,
+        channels: [NotificationChannel] = [],
         executor: PollingExecutor, at now: ContinuousClock.Instant
     ) {
-        guard let connection = PostgresConnection(connectionString: configuration.connectionString) else { return nil }
+        guard
+            let connection = PostgresConnection(connectionString: configuration.connectionString, server: server)
+        else { return nil }
         self.token = token
+        self.server = server
         self.configuration = configuration
         self.channels = channels
         self.executor = executor
@@ -129,8 +139,26 @@ final class PooledConnection {
     var isEstablished: Bool {
         switch state {
         case .ready, .leaving, .rollingBack: true
-        case .connecting, .lost: false
+        case .connecting, .late, .lost: false
         }
+    }
+
+    var isConnecting: Bool {
+        if case .connecting = state { true } else { false }
+    }
+
+    /// Whether it waits for the answer to a write whose sender waits no longer.
+    var isLate: Bool {
+        if case .late = state { true } else { false }
+    }
+
+    /// Whether a write is under way, or late.
+    var holdsWrite: Bool { isLate || line.contains { $0.request?.isWrite == true } }
+
+    /// Whether what it waits for is the answer to a write.
+    var awaitsWrite: Bool {
+        guard isReady, let first = line.first?.request, first.isWrite, case .calls = first.work else { return false }
+        return true
     }
 
     /// The number of requests under way.
@@ -166,7 +194,7 @@ final class PooledConnection {
     func serve(at now: ContinuousClock.Instant) {
         switch state {
         case .connecting where !isConnected: connect()
-        case .connecting, .ready, .leaving, .rollingBack:
+        case .connecting, .ready, .late, .leaving, .rollingBack:
             let isAlive = connection.receive()
             // Answers that arrived before a loss remain valid.
             takeAnswers(at: now)
@@ -192,6 +220,22 @@ final class PooledConnection {
         }
     }
 
+    /// Asks for an answer that takes the server no time, while nothing else is under way.
+    func askIfAlive(at now: ContinuousClock.Instant) {
+        send([Call(.probe)], of: nil, until: now + configuration.answerTimeout)
+    }
+
+    /// Waits longer for the answer under way.
+    func wait(until deadline: ContinuousClock.Instant) { self.deadline = deadline }
+
+    /// Tells the senders of the requests under way that there is no answer yet, and keeps waiting for it.
+    func becomeLate(_ cause: StorageFault.Cause) {
+        endLine(cause)
+        for index in line.indices { line[index].request = nil }
+        state = .late
+        deadline = nil
+    }
+
     /// Returns the next notification; nil if there is none, or if the connection no longer listens.
     func takeNotification() -> (payload: [UInt8], sender: Int32)? {
         isEstablished ? connection.takeNotification() : nil
@@ -200,15 +244,20 @@ final class PooledConnection {
     /// Gives the connection up; requests that were sent may have been carried out or not.
     func lose(_ cause: StorageFault.Cause) {
         if case .lost = state { return }
-        for request in line.compactMap(\.request) {
-            let fault = request.isWrite ? StorageFault.outcomeUnknown(cause) : .unreachable(cause)
-            ended.append(Ended(request: request, outcome: .failure(fault), wasAnswered: false))
-        }
+        endLine(cause)
         line = []
         state = .lost(cause)
         deadline = nil
         if let watched { executor.unwatch(watched.descriptor) }
         watched = nil
+    }
+
+    /// Ends the requests under way, without an answer.
+    private func endLine(_ cause: StorageFault.Cause) {
+        for request in line.compactMap(\.request) {
+            let fault = request.isWrite ? StorageFault.outcomeUnknown(cause) : .unreachable(cause)
+            ended.append(Ended(request: request, outcome: .failure(fault), wasAnswered: false))
+        }
     }
 
     // MARK: Connecting
@@ -323,11 +372,12 @@ final class PooledConnection {
     private func end(at now: ContinuousClock.Instant) {
         let sent = line.removeFirst()
         deadline = line.isEmpty ? nil : now + configuration.answerTimeout
+        lastAnswer = now
         if let request = sent.request {
             end(request, sent.results, sent.error, at: now)
         } else if let error = sent.error {
-            lose(error)
-        } else {
+            lose(SQLState(error.code).meaning.explained(error))
+        } else if line.isEmpty {
             state = .ready
             wasEstablished = true
         }
@@ -342,7 +392,7 @@ final class PooledConnection {
             return
         }
         let meaning = SQLState(error.code).meaning
-        ended.append(Ended(request: request, outcome: .failure(meaning.kind.fault(error)), wasAnswered: true))
+        ended.append(Ended(request: request, outcome: .failure(meaning.fault(error)), wasAnswered: true))
         if meaning.renewsConnection {
             state = .leaving(error)
         } else if line.isEmpty, connection.isInTransaction {

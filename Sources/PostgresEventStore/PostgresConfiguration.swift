@@ -18,10 +18,13 @@ package struct PostgresConfiguration: Sendable {
     /// Two keep the server busy while an answer and the next request travel. A request waits for those before it, so
     /// the number should be small.
     package var requestsPerConnection = 4
-    /// The time limit of one attempt to connect, over all hosts of the connection string.
+    /// The servers of the connection string, which are tried one after the other; none: libpq finds them.
+    let hosts: [PostgresHost]
+
+    /// The time limit of an attempt to connect to one address: the connection string's `connect_timeout`, else 5 s.
     ///
-    /// It replaces libpq's own `connect_timeout`, which libpq applies only to blocking calls.
-    package var connectTimeout: Duration = .seconds(5)
+    /// libpq itself applies that only to blocking calls.
+    package var connectTimeout: Duration
     /// The time for which a request waits for a connection while no attempt has failed.
     ///
     /// This applies at the start and after connections were lost. Once an attempt has failed, requests fail at once
@@ -65,6 +68,9 @@ package struct PostgresConfiguration: Sendable {
         let given = [url, environment["DATABASE_URL"]].compactMap { $0 }.first { !$0.isEmpty }
         connectionString = given ?? ""
         target = try ConnectionString.target(of: connectionString)
+        let servers = try ConnectionString.servers(of: connectionString)
+        hosts = servers.hosts
+        connectTimeout = servers.timeout ?? .seconds(5)
     }
 }
 

@@ -3,8 +3,8 @@ import EventStorage
 
 /// One libpq connection, non-blocking throughout.
 ///
-/// It belongs to one thread at a time. Name resolution is the exception to "non-blocking": libpq does it within
-/// ``advance()``, so that a slow name server delays everything else on the calling thread.
+/// It belongs to one thread at a time. Where it is given no address, libpq looks names up within ``advance()``, so that
+/// a slow name server delays everything else on the calling thread.
 @safe struct PostgresConnection: ~Copyable {
     /// The condition that connecting waits for.
     enum Progress {
@@ -42,14 +42,17 @@ import EventStorage
 
     /// Begins to connect; nil if there is no memory for it.
     ///
-    /// Keywords in the connection string override the ones set here, except the encoding.
-    init?(connectionString: String) {
-        let settings: [(keyword: String, value: String)] = [
+    /// Keywords in the connection string override the ones set here, except the encoding and the server, if there is one.
+    init?(connectionString: String, server: PostgresHost? = nil) {
+        var settings: [(keyword: String, value: String)] = [
             ("fallback_application_name", "backline"),
             // Detects within a minute that a peer has vanished, on an idle connection too.
             ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
             ("dbname", connectionString), ("client_encoding", "UTF8"),
         ]
+        if let server {
+            settings += [("host", server.host), ("hostaddr", server.address ?? ""), ("port", server.port)]
+        }
         // libpq copies the strings before it returns.
         let connection = unsafe withCStrings(settings.map(\.keyword)) { keywords in
             unsafe withCStrings(settings.map(\.value)) { values in unsafe PQconnectStartParams(keywords, values, 1) }

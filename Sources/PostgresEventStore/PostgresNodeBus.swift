@@ -122,5 +122,5 @@ extension Statement {
         "notify", "SELECT count(pg_notify(channel, payload)) FROM unnest($1, $2) AS message (channel, payload)")
 
     /// Changes nothing and reads nothing.
-    fileprivate static let probe = Statement("probe", "SELECT")
+    static let probe = Statement("probe", "SELECT")
 }

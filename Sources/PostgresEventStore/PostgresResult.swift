@@ -97,6 +97,11 @@ import FoundationEssentials
         try load(row, column, as: uuid_t.self).map { UUID(uuid: $0) }
     }
 
+    /// The first column, of type `uuid`.
+    func uuids() throws(StorageFault) -> [UUID] {
+        try rows.map { (row) throws(StorageFault) in try uuid(row, 0) }
+    }
+
     /// A `text`.
     func text(_ row: Int, _ column: Int) throws(StorageFault) -> String {
         try present(optionalText(row, column))

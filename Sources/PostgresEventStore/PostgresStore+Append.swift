@@ -59,12 +59,13 @@ extension PostgresStore {
             isToOne = true
             parameters = Parameters(
                 part.stream, part.epoch, part.expected.seq, part.expected.keyed, part.resulting.seq,
-                part.resulting.keyed)
+                part.resulting.keyed, part.expected.tail, part.resulting.tail)
         } else {
             isToOne = false
             parameters = Parameters(
                 batch.map(\.stream), batch.map(\.epoch), batch.map(\.expected.seq), batch.map(\.expected.keyed),
-                batch.map(\.resulting.seq), batch.map(\.resulting.keyed))
+                batch.map(\.resulting.seq), batch.map(\.resulting.keyed), batch.map(\.expected.tail),
+                batch.map(\.resulting.tail))
         }
         /// Adds the stream of each row of a part, unless there is only one.
         func addStreams(_ count: (StreamAppend) -> Int) {
@@ -126,7 +127,8 @@ extension PostgresStore {
     static func creationParameters(of creation: StreamCreation) -> Parameters {
         let first = creation.first
         var parameters = Parameters(
-            first.stream, creation.checksum, creation.epoch, first.resulting.seq, first.resulting.keyed)
+            first.stream, creation.checksum, creation.epoch, first.resulting.seq, first.resulting.keyed,
+            first.resulting.tail)
         parameters.add(events: first.events)
         parameters.add(first.events.map(\.checksum))
         parameters.add(keys: first.newestKeys)

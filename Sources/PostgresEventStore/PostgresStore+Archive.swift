@@ -16,7 +16,7 @@ extension PostgresStore: LogArchive {
             case .attachments: .roomsInAttachments
             }
         let answer = try await query(Call(statement, after, max(0, limit)))
-        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+        return try answer.uuids()
     }
 
     package func archived(_ stream: UUID) async throws(StorageFault) -> ArchivedStream? {
@@ -32,10 +32,8 @@ extension PostgresStore: LogArchive {
         let (members, snapshots, attachments) = (answers[4], answers[5], answers[6])
         guard let row = head.rows.first else { return nil }
         return try ArchivedStream(
-            stream: stream,
-            head: StreamHead(
-                epoch: head.text(row, 0), version: StreamVersion(seq: head.int(row, 1), keyed: head.int(row, 2))),
-            checksum: head.optionalInt(row, 3).map(Int64.init), lastEvent: head.optionalInt(row, 4) ?? 0,
+            stream: stream, head: Self.head(in: head, row),
+            checksum: head.optionalInt(row, 4).map(Int64.init), lastEvent: head.optionalInt(row, 5) ?? 0,
             entry: Self.archivedEntry(in: entry),
             keys: zip(Self.keys(in: keys), keys.rows).map { (key, row) throws(StorageFault) in
                 ArchivedKey(slot: try keys.int(row, 7), key: key)
@@ -155,6 +153,7 @@ extension PostgresStore: LogArchive {
             Call(
                 .importSessions, sessions.map(\.id), sessions.map { Binary($0.tokenHash) }, sessions.map(\.name),
                 sessions.map(\.createdAt), sessions.map(\.expiresAt), sessions.map(\.hasEnded)),
+            Call(.refreshTails, parts.map(\.stream)),
         ]
     }
 }

@@ -94,7 +94,7 @@ extension PostgresStore {
 
     package func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID] {
         let answer = try await query(Call(.liveSessions, sessions))
-        let live = Set(try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) })
+        let live = Set(try answer.uuids())
         return sessions.filter { !live.contains($0) }
     }
 
@@ -104,7 +104,7 @@ extension PostgresStore {
 
     package func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
         let answer = try await query(Call(.memberships, session))
-        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+        return try answer.uuids()
     }
 
     static func sessions(in answer: PostgresResult) throws(StorageFault) -> [SessionRecord] {

@@ -8,7 +8,7 @@ extension PostgresStore {
             Call(.endCounting), Call(.uncount), Call(.unobserve), Call(.commit),
         ])
         guard answers.count == 8 else { throw .corrupt(.init(message: "a removal has no answer")) }
-        return try answers[2].rows.map { (row) throws(StorageFault) in try answers[2].uuid(row, 0) }
+        return try answers[2].uuids()
     }
 
     package func sweep(limit: Int) async throws(StorageFault) -> Bool {
@@ -23,7 +23,7 @@ extension PostgresStore {
 
     package func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
         let answer = try await query(Call(.roomsToForget, max(0, limit)))
-        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+        return try answer.uuids()
     }
 
     package func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing] {
@@ -47,7 +47,7 @@ extension PostgresStore {
         _ = try await write([
             Call(.begin), Call(.lockNames),
             Call(.rewrite, stream, events.map(\.seq), events.map { JSONText($0.payload) }, events.map(\.checksum)),
-            Call(.exclude, stream), Call(.uncount), Call(.unobserve), Call(.commit),
+            Call(.refreshTails, [stream]), Call(.exclude, stream), Call(.uncount), Call(.unobserve), Call(.commit),
         ])
     }
 

@@ -21,8 +21,7 @@ extension PostgresStore {
         let head = answers[1]
         guard let row = head.rows.first else { return nil }
         return try LoadedStream(
-            head: StreamHead(
-                epoch: head.text(row, 0), version: StreamVersion(seq: head.int(row, 1), keyed: head.int(row, 2))),
+            head: Self.head(in: head, row),
             snapshot: after == nil ? Self.snapshot(in: answers[4], reducerVersion: reducerVersion) : nil,
             events: Self.events(in: answers[2]), keys: Self.keys(in: answers[3]))
     }
@@ -52,10 +51,22 @@ extension PostgresStore {
         let answer = try await query(Call(.heads, streams))
         var heads: [UUID: StreamHead] = [:]
         for row in answer.rows {
-            heads[try answer.uuid(row, 0)] = try StreamHead(
-                epoch: answer.text(row, 1), version: StreamVersion(seq: answer.int(row, 2), keyed: answer.int(row, 3)))
+            heads[try answer.uuid(row, 4)] = try Self.head(in: answer, row)
         }
         return heads
+    }
+
+    package func renew(_ renewal: EpochRenewal, replacing epoch: String) async throws(StorageFault) -> Bool {
+        let call = Call(.renewEpoch, renewal.stream, epoch, renewal.epoch, renewal.checksum)
+        return try await write([call]).last?.rows.count == 1
+    }
+
+    /// The head in the first four columns.
+    static func head(in answer: PostgresResult, _ row: Int) throws(StorageFault) -> StreamHead {
+        try StreamHead(
+            epoch: answer.text(row, 0),
+            version: StreamVersion(
+                seq: answer.int(row, 1), keyed: answer.int(row, 2), tail: answer.optionalInt(row, 3).map(Int64.init)))
     }
 
     package func snapshot(

@@ -4,7 +4,8 @@ package import SchemaFiles
 extension PostgresStore {
     /// Compares the database's schema with ``Schema/postgres``.
     package func schemaState() async throws(StorageFault) -> SchemaState {
-        try await SchemaState(known: Schema.postgres, applied: Self.appliedMigrations(over: pool))
+        if let refusal = try await Self.encodingRefusal(over: pool) { return .refused(refusal) }
+        return try await SchemaState(known: Schema.postgres, applied: Self.appliedMigrations(over: pool))
     }
 
     /// Migrates the database's schema to ``Schema/postgres``, each migration in a transaction of its own.
@@ -24,7 +25,7 @@ extension PostgresStore {
         settings.connections = 1
         // The lock belongs to the session: another connection would not hold it.
         settings.reconnects = false
-        settings.connectionWait = settings.connectTimeout
+        settings.connectionWait = settings.connectTimeout * (max(1, settings.hosts.count) + 1)
         settings.statementTimeout = .zero
         settings.answerTimeout = .seconds(30 * 60)
         let session = try PostgresPool(settings)
@@ -42,6 +43,7 @@ extension PostgresStore {
     private static func migrate(
         to known: [Migration], over session: PostgresPool
     ) async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
+        if let refusal = try await encodingRefusal(over: session) { return .failure(refusal) }
         _ = try await session.run(.calls([Call(.lockSchema)]), isWrite: false)
         let plan: MigrationPlan
         let applied = try await appliedMigrations(over: session)
@@ -57,6 +59,15 @@ extension PostgresStore {
             _ = try await session.run(.calls([record, Call(.commit)]), isWrite: true)
         }
         return .success(plan.pending)
+    }
+
+    /// The reason why a database is refused whose encoding lacks most characters.
+    private static func encodingRefusal(over pool: PostgresPool) async throws(StorageFault) -> SchemaRefusal? {
+        guard let answer = try await pool.run(.calls([Call(.encoding)]), isWrite: false).last,
+            let row = answer.rows.first
+        else { return nil }
+        let encoding = try answer.text(row, 0)
+        return encoding == "UTF8" ? nil : .encoding(encoding)
     }
 
     private static func appliedMigrations(over pool: PostgresPool) async throws(StorageFault) -> [AppliedMigration] {
@@ -77,6 +88,8 @@ extension Statement {
     ///
     /// The key is "backline" in ASCII.
     fileprivate static let lockSchema = Statement("lock_schema", "SELECT pg_advisory_lock(x'6261636b6c696e65'::bigint)")
+
+    fileprivate static let encoding = Statement("encoding", "SELECT current_setting('server_encoding')")
 
     fileprivate static let hasMigrations = Statement(
         "has_migrations", "SELECT to_regclass('schema_migrations') IS NOT NULL")

@@ -47,7 +47,7 @@ extension PostgresStore: StatisticsArchive {
 
     package func streams(_ streams: [UUID], movedSince instant: Int64) async throws(StorageFault) -> [UUID] {
         let answer = try await ask(Call(.streamsMovedSince, streams, instant))
-        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+        return try answer.uuids()
     }
 
     package func markProven(_ positions: [UUID: CountedPosition]) async throws(StorageFault) {
@@ -84,7 +84,7 @@ extension PostgresStore: StatisticsArchive {
         let answers = try await statisticsPool.run(
             .calls([Call(.beginReading), Call(.planForAll), call, Call(.commit)]), isWrite: false)
         guard answers.count == 4 else { throw .corrupt(.init(message: "a reading lacks answers")) }
-        return try answers[2].rows.map { (row) throws(StorageFault) in try answers[2].uuid(row, 0) }
+        return try answers[2].uuids()
     }
 
     package func rebuildingSince() async throws(StorageFault) -> Int64? {

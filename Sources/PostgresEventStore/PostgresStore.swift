@@ -42,9 +42,14 @@ package final class PostgresStore: EventStore {
         guard try answer.bool(row, 1) else {
             throw .rejected(.init(code: "42501", message: "permission denied to append to the event log"))
         }
+        guard try !answer.bool(row, 2) else {
+            throw .unreachable(.init(code: "SyncRep", message: "commits wait for a synchronous standby"))
+        }
     }
 
     package func probeWriting() async throws(StorageFault) {
+        // A write would wait for what this finds.
+        try await checkHealth()
         _ = try await write([Call(.begin), Call(.probeInsertion), Call(.probeDeletion), Call(.commit)])
     }
 

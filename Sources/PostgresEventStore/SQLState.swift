@@ -19,6 +19,26 @@ struct SQLState: Hashable, Sendable {
         var kind: Kind
         /// Whether the connection should be replaced: another one may succeed.
         var renewsConnection = false
+        /// Whether the server refuses for a reason of its own, which may pass, and not because the request is wrong.
+        var mayPass = false
+        /// Whether it comes of a pooler that gives each transaction another session.
+        var tellsOfPooler = false
+
+        /// The fault itself.
+        func fault(_ cause: StorageFault.Cause) -> StorageFault {
+            var cause = explained(cause)
+            cause.mayPass = mayPass
+            return kind.fault(cause)
+        }
+
+        /// The cause with what an operator can do about it.
+        func explained(_ cause: StorageFault.Cause) -> StorageFault.Cause {
+            var cause = cause
+            if tellsOfPooler {
+                cause.message += "; a pooler between this program and the database must use session pooling"
+            }
+            return cause
+        }
     }
 
     /// The possible faults.
@@ -58,6 +78,8 @@ struct SQLState: Hashable, Sendable {
         "25P03": Meaning(kind: .unreachable, renewsConnection: true),  // idle_in_transaction_session_timeout
         "40002": Meaning(kind: .rejected),  // transaction_integrity_constraint_violation
         "40003": Meaning(kind: .outcomeUnknown, renewsConnection: true),  // statement_completion_unknown
+        // A prepared statement that is there already.
+        "42P05": Meaning(kind: .transient, renewsConnection: true, tellsOfPooler: true),
         "55006": Meaning(kind: .transient),  // object_in_use
         "55P03": Meaning(kind: .transient),  // lock_not_available
         "57014": Meaning(kind: .transient),  // query_canceled: statement_timeout, or an operator
@@ -77,7 +99,8 @@ struct SQLState: Hashable, Sendable {
         "22": Meaning(kind: .rejected),  // data exception
         "23": Meaning(kind: .rejected),  // integrity constraint violation
         "25": Meaning(kind: .rejected, renewsConnection: true),  // invalid transaction state
-        "26": Meaning(kind: .transient, renewsConnection: true),  // a prepared statement that is gone
+        // A prepared statement that is gone.
+        "26": Meaning(kind: .transient, renewsConnection: true, tellsOfPooler: true),
         "28": Meaning(kind: .unreachable, renewsConnection: true),  // invalid authorization: it refuses connections
         "34": Meaning(kind: .rejected),  // invalid cursor name
         "3D": Meaning(kind: .unreachable, renewsConnection: true),  // no such database: it refuses connections
@@ -86,14 +109,14 @@ struct SQLState: Hashable, Sendable {
         "42": Meaning(kind: .rejected),  // syntax error, access rule violation, missing table
         "44": Meaning(kind: .rejected),  // WITH CHECK OPTION violation
         "53": Meaning(kind: .exhausted),  // insufficient resources: disk, memory, connections
-        "54": Meaning(kind: .rejected),  // program limit exceeded
+        "54": Meaning(kind: .rejected, mayPass: true),  // program limit exceeded
         "55": Meaning(kind: .rejected),  // object not in prerequisite state
         "57": Meaning(kind: .unreachable, renewsConnection: true),  // operator intervention: shutdown, crash, starting
         "58": Meaning(kind: .exhausted),  // system error: the disk fails
         "72": Meaning(kind: .transient),  // snapshot too old
         "F0": Meaning(kind: .unreachable),  // configuration file error
         "HV": Meaning(kind: .rejected),  // foreign data wrapper
-        "P0": Meaning(kind: .rejected),  // PL/pgSQL
-        "XX": Meaning(kind: .rejected),  // internal error
+        "P0": Meaning(kind: .rejected, mayPass: true),  // PL/pgSQL: a trigger of the operator's own
+        "XX": Meaning(kind: .rejected, mayPass: true),  // internal error
     ]
 }

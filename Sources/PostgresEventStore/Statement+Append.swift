@@ -84,23 +84,29 @@ extension Statement {
         }
         var text: String
         if toOne {
-            parameters = 6
+            parameters = 8
             text = """
                 WITH moved AS (
-                    UPDATE heads SET seq = $5, keyed = $6
+                    UPDATE heads SET seq = $5, keyed = $6, tail = $8
                     WHERE room_id = $1 AND epoch = coalesce($2, epoch) AND seq = $3 AND keyed = $4
+                        AND coalesce(tail = $7, true)
                     RETURNING room_id
                 )
                 """
         } else {
             let heads = unnest(
-                "part", ["room_id", "expected_epoch", "expected_seq", "expected_keyed", "new_seq", "new_keyed"])
+                "part",
+                [
+                    "room_id", "expected_epoch", "expected_seq", "expected_keyed", "new_seq", "new_keyed",
+                    "expected_tail", "new_tail",
+                ])
             text = """
                 WITH moved AS (
-                    UPDATE heads SET seq = new_seq, keyed = new_keyed
+                    UPDATE heads SET seq = new_seq, keyed = new_keyed, tail = new_tail
                     FROM \(heads)
                     WHERE heads.room_id = part.room_id AND heads.epoch = coalesce(part.expected_epoch, heads.epoch)
                         AND heads.seq = part.expected_seq AND heads.keyed = part.expected_keyed
+                        AND coalesce(heads.tail = part.expected_tail, true)
                     RETURNING heads.room_id
                 )
                 """

@@ -43,7 +43,7 @@ extension Statement {
     static let archivedHead = Statement(
         "archived_head",
         """
-        SELECT epoch, seq, keyed, checksum,
+        SELECT epoch, seq, keyed, tail, checksum,
             (SELECT seq FROM events WHERE room_id = $1 ORDER BY seq DESC LIMIT 1)
         FROM heads WHERE room_id = $1
         """)
@@ -125,12 +125,24 @@ extension Statement {
 
     // MARK: Writing
 
+    /// The checksum of the event at a row of `heads`: a new epoch begins with it.
+    static let checksumAtHead: StaticString =
+        "(SELECT checksum FROM events WHERE events.room_id = heads.room_id AND events.seq = heads.seq)"
+
+    /// Makes the tails of these streams those of the events at their heads.
+    static let refreshTails = Statement(
+        name: "refresh_tails",
+        sql: """
+            UPDATE heads SET tail = \(checksumAtHead)
+            WHERE room_id = ANY ($1) AND tail IS DISTINCT FROM \(checksumAtHead)
+            """)
+
     static let renewEpochs = Statement(
-        "renew_epochs",
-        """
-        UPDATE heads SET epoch = renewal.epoch, checksum = renewal.checksum
-        FROM unnest($1, $2, $3) AS renewal (room_id, epoch, checksum) WHERE heads.room_id = renewal.room_id
-        """)
+        name: "renew_epochs",
+        sql: """
+            UPDATE heads SET epoch = renewal.epoch, checksum = renewal.checksum, tail = \(checksumAtHead)
+            FROM unnest($1, $2, $3) AS renewal (room_id, epoch, checksum) WHERE heads.room_id = renewal.room_id
+            """)
 
     static let beginImport = Statement(
         "begin_import",

@@ -17,6 +17,27 @@ extension Statement {
         ORDER BY event.seq
         """)
 
+    /// The streams that have another event at a reader's position than the reader knows there, or none.
+    static let otherTails = Statement(
+        "other_tails",
+        """
+        SELECT part.room_id
+        FROM unnest($1, $2, $3) AS part (room_id, seq, tail)
+        LEFT JOIN LATERAL (
+            SELECT checksum FROM events WHERE events.room_id = part.room_id AND events.seq = part.seq OFFSET 0
+        ) AS event ON true
+        WHERE part.seq > 0 AND part.tail IS NOT NULL AND event.checksum IS DISTINCT FROM part.tail
+        """)
+
+    /// Of these streams, those whose event at a reader's position may have been rewritten: it was cleared, or the stream
+    /// is to be forgotten.
+    static let rewritten = Statement(
+        "rewritten",
+        """
+        SELECT room_id FROM unnest($1, $2) AS part (room_id, seq) JOIN directory USING (room_id)
+        WHERE forget_at IS NOT NULL OR cleared_seq >= part.seq
+        """)
+
     /// The remembered keyed commands of many streams beyond a reader's versions, ascending; see ``newEvents``.
     ///
     /// Each key is looked up in its own slot: a stream's thousand slots are not searched for the few that are new.

@@ -161,6 +161,10 @@ extension Statement {
         """
         SELECT current_setting('transaction_read_only')::boolean,
             has_table_privilege('events', 'INSERT') AND has_table_privilege('heads', 'UPDATE')
-                AND has_table_privilege('directory', 'UPDATE')
+                AND has_table_privilege('directory', 'UPDATE'),
+            EXISTS (
+                SELECT FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event = 'SyncRep'
+                    AND state_change < clock_timestamp() - interval '2 seconds')
         """)
 }

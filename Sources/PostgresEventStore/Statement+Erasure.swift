@@ -168,11 +168,11 @@ extension Statement {
         """)
 
     static let renewForgotten = Statement(
-        "renew_forgotten",
-        """
-        UPDATE heads SET epoch = $2, checksum = $3 WHERE room_id = $1 AND EXISTS (
-            SELECT FROM directory WHERE room_id = $1 AND forget_at IS NOT NULL AND forgotten_at IS NULL)
-        """)
+        name: "renew_forgotten",
+        sql: """
+            UPDATE heads SET epoch = $2, checksum = $3, tail = \(checksumAtHead) WHERE room_id = $1 AND EXISTS (
+                SELECT FROM directory WHERE room_id = $1 AND forget_at IS NOT NULL AND forgotten_at IS NULL)
+            """)
 
     static let endForgetting = Statement(
         "end_forgetting",

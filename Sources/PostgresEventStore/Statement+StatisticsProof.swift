@@ -60,7 +60,7 @@ extension Statement {
             CROSS JOIN LATERAL (
                 SELECT seq, at, type, payload, checksum FROM events
                 WHERE events.room_id = part.room_id AND events.seq <= part.through
-                    AND (type IN ('roomCreated', 'roomUpdated', 'tracksAdded', 'entryFinished') OR seq = 2)
+                    AND (type IN ('roomCreated', 'roomUpdated', 'tracksAdded', 'durationSet', 'entryFinished') OR seq = 2)
                 OFFSET 0
             ) AS event
             ORDER BY part.room_id, event.seq

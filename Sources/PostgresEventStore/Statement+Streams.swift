@@ -44,21 +44,21 @@ extension Statement {
         name: "create",
         sql: """
             WITH made AS (
-                INSERT INTO heads (room_id, checksum, epoch, seq, keyed)
-                SELECT $1, $2, $3, $4, $5 WHERE ($1 IN (\(notedRooms))) IS TRUE
+                INSERT INTO heads (room_id, checksum, epoch, seq, keyed, tail)
+                SELECT $1, $2, $3, $4, $5, $6 WHERE ($1 IN (\(notedRooms))) IS TRUE
                 RETURNING room_id
             ), recorded AS (
                 INSERT INTO events (room_id, seq, at, type, payload, checksum)
                 SELECT made.room_id, event.*
-                FROM made, unnest($6, $7, $8, $9, $10) AS event (seq, at, type, payload, checksum)
+                FROM made, unnest($7, $8, $9, $10, $11) AS event (seq, at, type, payload, checksum)
             ), remembered AS (
                 INSERT INTO command_keys (room_id, slot, ordinal, session_id, key, fingerprint, seq, result, checksum)
                 SELECT made.room_id, ordinal % 1000, command.*
-                FROM made, unnest($11, $12, $13, $14, $15, $16, $17)
+                FROM made, unnest($12, $13, $14, $15, $16, $17, $18)
                     AS command (ordinal, session_id, key, fingerprint, seq, result, checksum)
             )
             INSERT INTO memberships (room_id, session_id)
-            SELECT made.room_id, member.session_id FROM made, unnest($18) AS member (session_id)
+            SELECT made.room_id, member.session_id FROM made, unnest($19) AS member (session_id)
             ON CONFLICT DO NOTHING
             """)
 
@@ -82,9 +82,24 @@ extension Statement {
 
     // MARK: Reading
 
-    static let head = Statement("head", "SELECT epoch, seq, keyed FROM heads WHERE room_id = $1")
+    static let head = Statement("head", "SELECT epoch, seq, keyed, tail FROM heads WHERE room_id = $1")
 
-    static let heads = Statement("heads", "SELECT room_id, epoch, seq, keyed FROM heads WHERE room_id = ANY ($1)")
+    static let heads = Statement(
+        "heads", "SELECT epoch, seq, keyed, tail, room_id FROM heads WHERE room_id = ANY ($1)")
+
+    /// Gives a stream another epoch, if it has the one that is to be replaced, and deletes its snapshots.
+    static let renewEpoch = Statement(
+        name: "renew_epoch",
+        sql: """
+            WITH renewed AS (
+                UPDATE heads SET epoch = $3, checksum = $4, tail = \(checksumAtHead)
+                WHERE room_id = $1 AND epoch = $2
+                RETURNING room_id
+            ), dropped AS (
+                DELETE FROM snapshots USING renewed WHERE snapshots.room_id = renewed.room_id
+            )
+            SELECT room_id FROM renewed
+            """)
 
     static let events = Statement(
         "events",

@@ -6,7 +6,7 @@ package struct ConnectionTimes: Sendable {
     package var handshakeTimeout = TimeAmount.seconds(10)
     /// The time after which an idle HTTP connection is closed.
     package var httpIdleTimeout = TimeAmount.seconds(60)
-    /// The time in which a request's body may be arbitrarily slow; after it, the average rate must be 1 KiB a second.
+    /// The time that a request's body may take, beside a second for each KiB of it that has arrived.
     package var bodyGrace = TimeAmount.seconds(10)
     /// The interval of pings and beats.
     package var pingInterval = TimeAmount.seconds(25)

@@ -40,7 +40,8 @@ package final class RoomServer: Service, Sendable {
             maximum: settings.rates.maximumConnectionsPerAddress, proxies: settings.trustedProxies)
         admission = Admission(settings, registry: registry)
         authenticator = Authenticator(rooms: rooms, tokens: settings.tokens, logger: logger)
-        metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
+        metrics = ServerMetrics(
+            registry: registry, version: settings.version, node: settings.node, hasCertificate: settings.tls != nil)
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
         requests = HTTPActivity()
         stop = ServerStop(settings: settings, feeds: feeds, requests: requests, logger: logger)
@@ -126,7 +127,7 @@ package final class RoomServer: Service, Sendable {
         }
         return metrics.exposition(
             of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.registry.liveRooms(),
-            waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing)
+            waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing, certificateEnd: settings.tls?.end)
     }
 
     private func listenForMetrics() async throws -> (any Channel)? {

@@ -13,7 +13,7 @@ package struct RoomServerSettings: Sendable {
     /// serves it.
     package var metricsAddress: MetricsAddress?
     /// Certificate and key; nil: no TLS, which a proxy then provides.
-    package var tls: TLSContext?
+    package var tls: ServerCertificate?
     /// The certificate (DER) of the authority behind the server's own, if it was made here, for whoever asks; nil: there
     /// is none.
     package var developmentAuthority: [UInt8]?

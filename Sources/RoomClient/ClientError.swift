@@ -22,6 +22,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     public var message: String
     /// The time after which trying again may help; nil if that is not known, or if it does not help.
     public var retryAfter: Duration?
+    /// The reason that a person gave for a ban, where the server told it with ``Code/banned``.
+    public var reason: String?
     /// What lies below: a fault of the transport or of the store.
     public var cause: (any Error)?
 

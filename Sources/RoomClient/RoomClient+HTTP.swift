@@ -86,9 +86,9 @@ extension RoomClient {
                 return try await body()
             } catch {
                 let asked = error.retryAfter ?? .zero
-                let isWorthIt = [.unavailable, .rateLimited, .internal].contains(error.code) && asked <= .seconds(5)
+                let isPassing = [.unavailable, .outcomeUnknown, .rateLimited, .internal].contains(error.code)
                 let isLasting = (error.cause as? TransportFault)?.isLasting ?? false
-                guard isWorthIt, !isLasting else { throw error }
+                guard isPassing, asked <= .seconds(5), !isLasting else { throw error }
                 let pause = max(asked, wait * Double.random(in: 0...1))
                 guard (try? await engine.clock.sleep(until: engine.clock.uptime + pause)) != nil else { throw error }
                 wait *= 2

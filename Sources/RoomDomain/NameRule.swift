@@ -9,38 +9,67 @@
 /// - variation selectors after a character that has variants: U+FE0E and U+FE0F after an emoji, the ideographic and the
 ///   Mongolian ones after ideographs and Mongolian letters.
 ///
-/// Tag characters are refused everywhere, and with them the flags of subdivisions (England, Scotland, Wales). The fold
-/// does not apply this rule: names that a log already holds stay as they are.
+/// Such characters come along where a name is pasted, and nobody sees them: out of these places they are removed. Tag
+/// characters are refused, since without them a flag (England, Scotland, Wales) would be another picture. The fold does
+/// not apply this rule: names that a log already holds stay as they are.
 package enum NameRule {
-    /// The name without white space at its ends, or nil if it breaks the rule.
+    /// What keeps a text from being a name.
+    package enum Fault: Error, Hashable {
+        /// A character that is refused.
+        case character(Unicode.Scalar)
+        /// Too many characters, or nothing that is seen.
+        case length(ClosedRange<Int>)
+
+        /// The fault as the end of a sentence ("name must …").
+        package var requirement: String {
+            switch self {
+            case .character(let scalar):
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                let name = "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+                let kind = NameRule.isTag(scalar) ? "an invisible tag character" : "a control character"
+                return "not have \(name), which is \(kind)"
+            case .length(let length):
+                return "have \(length.lowerBound) to \(length.upperBound) characters, one of them visible"
+            }
+        }
+    }
+
+    /// The name without white space at its ends and without invisible characters that it does not need.
     ///
     /// O(length of `text`).
-    package static func accepted(_ text: String, length: ClosedRange<Int>) -> String? {
-        guard let name = TextRule.accepted(text, length: length) else { return nil }
-        let scalars = Array(name.unicodeScalars)
-        guard scalars.contains(where: isVisible) else { return nil }
-        for (index, scalar) in scalars.enumerated() where directs(scalar) {
-            let before = index > 0 ? scalars[index - 1] : nil
-            let after = index + 1 < scalars.count ? scalars[index + 1] : nil
-            // An emoji shown in colour has a variation selector between itself and a joiner.
-            let behind = index > 1 && before == Self.emojiStyle ? scalars[index - 2] : before
-            guard isAllowed(scalar, before: before, behind: behind, after: after) else { return nil }
-        }
-        return name
+    package static func accepted(_ text: String, length: ClosedRange<Int>) throws(Fault) -> String {
+        let name = TextRule.trimmed(cleaned(text)[...])
+        if let refused = name.first(where: { TextRule.isControl($0) || isTag($0) }) { throw .character(refused) }
+        guard length.contains(name.count), name.contains(where: isVisible) else { throw .length(length) }
+        return String(name)
     }
 
     /// Returns the accepted name; refuses with the field's name and the requirement.
     static func require(_ text: String, _ field: String, _ length: ClosedRange<Int>) throws(RoomRefusal) -> String {
-        guard let accepted = accepted(text, length: length) else {
-            throw .badRequest("\(field) must have \(requirement(length))")
+        do {
+            return try accepted(text, length: length)
+        } catch {
+            throw .badRequest("\(field) must \(error.requirement)")
         }
-        return accepted
     }
 
-    /// The requirement for a name, worded as the end of a sentence ("… must have …").
-    package static func requirement(_ length: ClosedRange<Int>) -> String {
-        "\(length.lowerBound) to \(length.upperBound) characters, one of them visible, "
-            + "and no control, invisible or direction characters"
+    /// The text without characters that direct others where no name needs them.
+    ///
+    /// A cleaned text stays as it is when it is cleaned again: what is kept depends only on what is kept.
+    private static func cleaned(_ text: String) -> String.UnicodeScalarView {
+        var name = String.UnicodeScalarView()
+        let scalars = Array(text.unicodeScalars.lazy.filter { !directs($0) || mayStay($0) || isTag($0) })
+        var (before, beforeThat): (Unicode.Scalar?, Unicode.Scalar?)
+        for (index, scalar) in scalars.enumerated() {
+            let after = index + 1 < scalars.count ? scalars[index + 1] : nil
+            // An emoji shown in colour has a variation selector between itself and a joiner.
+            let behind = before == emojiStyle ? beforeThat : before
+            guard !directs(scalar) || isTag(scalar) || isAllowed(scalar, before: before, behind: behind, after: after)
+            else { continue }
+            name.append(scalar)
+            (before, beforeThat) = (scalar, before)
+        }
+        return name
     }
 
     // MARK: Characters
@@ -73,6 +102,16 @@ package enum NameRule {
         let properties = scalar.properties
         guard !properties.isWhitespace, !isMark(scalar), !blanks.contains(scalar.value) else { return false }
         return !directs(scalar)
+    }
+
+    fileprivate static func isTag(_ scalar: Unicode.Scalar) -> Bool { (0xE0000...0xE007F).contains(scalar.value) }
+
+    /// Whether there is a place where the character may stand, though it shows nothing by itself.
+    private static func mayStay(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x200C...0x200F, 0xFE00...0xFE02, 0xFE0E, 0xFE0F, 0xE0100...0xE01EF, 0x180B...0x180D, 0x180F: true
+        default: false
+        }
     }
 
     private static func isAllowed(

@@ -43,9 +43,8 @@ package struct PoolQuery: Sendable, Hashable {
 
     /// The start of the page.
     package var start: Start
-    /// The text that a track's title, artist or album must contain; an empty text matches every track.
-    ///
-    /// Texts are compared in the form by which titles are sorted: in NFC, each scalar lower-cased by itself.
+    /// The words that a track must have in its title, artist or album, as ``TextSearch`` finds them; a text without words
+    /// matches every track.
     package var text: String
     /// The most tracks that the page may have; ``PoolWork`` may end it earlier.
     package var limit: Int

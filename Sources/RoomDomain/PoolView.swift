@@ -1,6 +1,7 @@
 /// Bounds on the work that is done for one page of a pool.
 package struct PoolWork: Sendable, Hashable {
-    /// Bytes that are searched for a text: the keys of each track, and ``track`` bytes for each track.
+    /// Bytes that are searched: for each word that is looked for, the texts of each track, and ``track`` bytes for each
+    /// track.
     package var examined = 2 << 20
     /// Bytes of the texts on the page.
     package var page = 512 << 10
@@ -50,8 +51,8 @@ package struct PoolView: Sendable {
         }
         for case let track? in ids.lazy.map({ tracks[$0] }) {
             guard last == nil || examined < work.examined && bytes < work.page else { return end() }
-            examined += PoolWork.track + (search.isEmpty ? 0 : track.shared.keys.count)
-            if search.isIn(track.shared) {
+            examined += PoolWork.track
+            if search.isIn(track.shared, examined: &examined) {
                 guard page.tracks.count < query.limit else { return end() }
                 page.tracks.append(track)
                 bytes += track.info.length
@@ -105,8 +106,6 @@ extension RoomState {
 extension TrackInfo {
     /// The size of the track's texts in bytes.
     fileprivate var length: Int {
-        var length = source.utf8.count + sourceID.utf8.count + title.utf8.count
-        for text in [artist, album, artworkURL] { length += text?.utf8.count ?? 0 }
-        return length
+        source.utf8.count + sourceID.utf8.count + searchedLength + (artworkURL?.utf8.count ?? 0)
     }
 }

@@ -64,10 +64,9 @@ extension RoomEvent {
             changes.location = nil
             return .roomUpdated(changes)
         case .memberJoined, .memberLeft, .memberRenamed, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned,
-            .tracksAdded, .tracksRemoved, .waveformSet, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued,
-            .entryRemoved,
-            .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped,
-            .skipVoteCast, .entryFinished:
+            .tracksAdded, .tracksRemoved, .waveformSet, .durationSet, .missingSet, .voteCast, .voteWithdrawn,
+            .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackStarted, .playbackPaused,
+            .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast, .skipVoteWithdrawn, .entryFinished:
             return self
         }
     }

@@ -22,21 +22,27 @@ package enum RoomCommand: Sendable, Equatable {
     case removeTracks([TrackID])
     /// Gives a track a waveform. The room holds its name only.
     case setWaveform(track: TrackID, waveform: Waveform)
+    /// Gives a track the length that the deck has measured.
+    case setDuration(track: TrackID, durationMs: Int64)
+    /// Tells which tracks the deck lacks or cannot play: these and no others.
+    case setMissing([TrackID])
     case vote(track: TrackID)
     case unvote(track: TrackID)
     /// If the index is left out, it is the queue's length.
     case enqueue(track: TrackID, index: Int?)
     case dequeue(entry: EntryID)
     case move(entry: EntryID, index: Int)
-    /// If no entry is named, plays the head of the queue.
+    /// If no entry is named, plays the first waiting entry that the deck has.
     case play(entry: EntryID?)
-    case pause
-    case resume
-    case seek(positionMs: Int64)
-    case skip
+    /// Pauses what is on air; like `resume`, `seek` and `skip` for one entry only, if it is named.
+    case pause(entry: EntryID?)
+    case resume(entry: EntryID?)
+    case seek(positionMs: Int64, entry: EntryID? = nil)
+    case skip(entry: EntryID?)
     /// If `isMissing` is true, the deck cannot play the entry, which is skipped then.
     case finish(entry: EntryID, isMissing: Bool = false)
     case voteSkip(entry: EntryID)
+    case unvoteSkip(entry: EntryID)
     /// Replaces queue and playback with those of the DJ's device, which may have been offline and decides alone, and
     /// records what was heard there meanwhile.
     case syncDeck(Deck)
@@ -49,6 +55,15 @@ package enum RoomCommand: Sendable, Equatable {
 
     /// A `closeRoom` that does not forget the room.
     package static var closeRoom: RoomCommand { .closeRoom(forget: false) }
+
+    /// A `pause` of whatever is on air.
+    package static var pause: RoomCommand { .pause(entry: nil) }
+
+    /// A `resume` of whatever is on air.
+    package static var resume: RoomCommand { .resume(entry: nil) }
+
+    /// A `skip` of whatever is on air.
+    package static var skip: RoomCommand { .skip(entry: nil) }
 
     /// A `kick` of one member.
     package static func kick(
@@ -63,8 +78,8 @@ extension RoomCommand {
     /// labels of metrics.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case join, leave, rename, updateRoom, closeRoom, setRole, transferOwnership, kick, unban, addTracks
-        case removeTracks, setWaveform, vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish,
-            voteSkip
+        case removeTracks, setWaveform, setDuration, setMissing, vote, unvote, enqueue, dequeue, move, play, pause,
+            resume, seek, skip, finish, voteSkip, unvoteSkip
         case syncDeck
         // The server's own commands: no message can ask for them.
         case countSkipVotes, replaceOwner, endMembership
@@ -85,6 +100,8 @@ extension RoomCommand {
         case .addTracks: .addTracks
         case .removeTracks: .removeTracks
         case .setWaveform: .setWaveform
+        case .setDuration: .setDuration
+        case .setMissing: .setMissing
         case .vote: .vote
         case .unvote: .unvote
         case .enqueue: .enqueue
@@ -97,6 +114,7 @@ extension RoomCommand {
         case .skip: .skip
         case .finish: .finish
         case .voteSkip: .voteSkip
+        case .unvoteSkip: .unvoteSkip
         case .syncDeck: .syncDeck
         case .countSkipVotes: .countSkipVotes
         case .replaceOwner: .replaceOwner
@@ -113,12 +131,12 @@ extension RoomCommand {
     package var itemCount: Int {
         switch self {
         case .addTracks(let tracks): tracks.count
-        case .removeTracks(let tracks): tracks.count
+        case .removeTracks(let tracks), .setMissing(let tracks): tracks.count
         case .syncDeck(let deck): deck.queue.count + deck.played.count
         case .kick(let members, _, _, _): members.count
         case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban, .setWaveform,
-            .vote, .unvote, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip,
-            .countSkipVotes, .replaceOwner, .endMembership:
+            .setDuration, .vote, .unvote, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish,
+            .voteSkip, .unvoteSkip, .countSkipVotes, .replaceOwner, .endMembership:
             1
         }
     }

@@ -28,6 +28,9 @@ package enum RoomEvent: Sendable, Equatable {
     case tracksAdded(tracks: [NumberedTrack], by: MemberID)
     case tracksRemoved(tracks: [TrackID], by: MemberID)
     case waveformSet(track: TrackID, waveform: WaveformName, by: MemberID)
+    case durationSet(track: TrackID, durationMs: Int64, by: MemberID)
+    /// The deck lacks exactly these tracks, or cannot play them; ascending.
+    case missingSet(tracks: [TrackID], by: MemberID)
     case voteCast(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int)
     case voteWithdrawn(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int?)
     case votesCleared(track: TrackID)
@@ -47,6 +50,7 @@ package enum RoomEvent: Sendable, Equatable {
     case playbackSeeked(positionMs: Int64, at: Timestamp, by: MemberID?, playedMs: Int64? = nil)
     case playbackStopped(by: MemberID?)
     case skipVoteCast(entry: EntryID, by: MemberID, skipVotes: Int)
+    case skipVoteWithdrawn(entry: EntryID, by: MemberID, skipVotes: Int)
     /// The entry ended at `endedAt`; nil: when the event was recorded. `by` is nil if enough members voted to skip it.
     /// If `isMissing` is true, it was skipped because the deck could not play it.
     case entryFinished(
@@ -69,9 +73,10 @@ extension RoomEvent {
     /// An event without its values; the raw value is its name in messages and in the log.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case roomCreated, memberJoined, memberLeft, memberRenamed, roomUpdated, roomClosed, roleChanged, memberBanned
-        case memberUnbanned, tracksAdded, tracksRemoved, waveformSet, voteCast, voteWithdrawn, votesCleared
+        case memberUnbanned, tracksAdded, tracksRemoved, waveformSet, durationSet, missingSet, voteCast, voteWithdrawn
+        case votesCleared
         case entryEnqueued, entryRemoved, entryMoved, playbackStarted, playbackPaused, playbackResumed, playbackSeeked
-        case playbackStopped, skipVoteCast, entryFinished
+        case playbackStopped, skipVoteCast, skipVoteWithdrawn, entryFinished
 
         /// Whether an event of this kind can contain a location.
         package var mayHaveLocation: Bool { self == .roomCreated || self == .roomUpdated }
@@ -92,6 +97,8 @@ extension RoomEvent {
         case .tracksAdded: .tracksAdded
         case .tracksRemoved: .tracksRemoved
         case .waveformSet: .waveformSet
+        case .durationSet: .durationSet
+        case .missingSet: .missingSet
         case .voteCast: .voteCast
         case .voteWithdrawn: .voteWithdrawn
         case .votesCleared: .votesCleared
@@ -104,6 +111,7 @@ extension RoomEvent {
         case .playbackSeeked: .playbackSeeked
         case .playbackStopped: .playbackStopped
         case .skipVoteCast: .skipVoteCast
+        case .skipVoteWithdrawn: .skipVoteWithdrawn
         case .entryFinished: .entryFinished
         }
     }

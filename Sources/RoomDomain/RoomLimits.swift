@@ -48,6 +48,8 @@ package enum RoomLimits {
     package static let slowModeMs = 0...3_600_000
     /// Milliseconds for which an owner may be away: up to 30 days.
     package static let ownerAwayMs = 0...2_592_000_000
+    /// Milliseconds of a length that a deck has measured.
+    package static let measuredMs: ClosedRange<Int64> = 1...604_800_000
     /// Milliseconds of a track's length and of a position in it: up to a week, so that no sum overflows.
     package static let durationMs: ClosedRange<Int64> = 0...604_800_000
 }

@@ -80,19 +80,22 @@ package struct Ban: Sendable, Hashable {
     package var until: Timestamp?
     /// The member's role when it was banned; a guest if the log does not say.
     package var role: Role
+    /// The reason that was given for the ban.
+    package var note: String?
 
-    package init(member: MemberID, until: Timestamp? = nil, role: Role = .guest) {
+    package init(member: MemberID, until: Timestamp? = nil, role: Role = .guest, note: String? = nil) {
         self.member = member
         self.until = until
         self.role = role
+        self.note = note
     }
 
     /// Whether the ban is still in force.
     package func holds(at now: Timestamp) -> Bool { until.map { now < $0 } ?? true }
 
-    /// The refusal for a banned session, with the time left until the ban ends.
+    /// The refusal for a banned session, with the time left until the ban ends and the reason for the ban.
     func refusal(at now: Timestamp) -> RoomRefusal {
-        .banned(retryAfterMs: until.map { $0.milliseconds &- now.milliseconds })
+        .banned(retryAfterMs: until.map { $0.milliseconds &- now.milliseconds }, reason: note)
     }
 }
 
@@ -132,7 +135,7 @@ package struct Track: Sendable, Hashable {
     /// Its number in the room.
     package var id: TrackID
     /// The track's metadata, shared by all copies of the room.
-    package let shared: SharedTrackInfo
+    package private(set) var shared: SharedTrackInfo
     /// The member who added it.
     package var addedBy: MemberID
     /// The number of members who vote for it.
@@ -145,16 +148,19 @@ package struct Track: Sendable, Hashable {
     package var waveform: WaveformName?
     /// How often its waveform was set lately; nil if it never was.
     package var waveformHour: WaveformHour?
+    /// Whether the deck lacks it or cannot play it.
+    package var isMissing = false
 
     package init(
         id: TrackID, info: TrackInfo, addedBy: MemberID, votes: Int = 0, requestedSeq: Int? = nil,
-        lastPlay: Int? = nil, waveform: WaveformName? = nil, waveformHour: WaveformHour? = nil
+        lastPlay: Int? = nil, waveform: WaveformName? = nil, waveformHour: WaveformHour? = nil, isMissing: Bool = false
     ) {
         self.init(
             id: id, shared: SharedTrackInfo(info), addedBy: addedBy, votes: votes, requestedSeq: requestedSeq,
             lastPlay: lastPlay)
         self.waveform = waveform
         self.waveformHour = waveformHour
+        self.isMissing = isMissing
     }
 
     init(
@@ -177,8 +183,11 @@ package struct Track: Sendable, Hashable {
     /// The track's metadata.
     package var info: TrackInfo { shared.info }
 
+    /// Gives the track another length.
+    package mutating func setDuration(_ durationMs: Int64) { shared = shared.lasting(durationMs) }
+
     /// The key by which it is sorted.
-    var titleKey: TitleKey { shared.keys.title }
+    var titleKey: TitleKey { shared.titleKey }
 }
 
 /// An entry of the queue.

@@ -4,8 +4,9 @@ package enum RoomRefusal: Error, Sendable, Equatable {
     case badRequest(String)
     /// The member's role does not allow it.
     case forbidden(String)
-    /// The session was banned from the room: for the given time, or without one until the ban is lifted.
-    case banned(retryAfterMs: Int64?)
+    /// The session was banned from the room: for the given time, or without one until the ban is lifted; with the
+    /// reason that was given.
+    case banned(retryAfterMs: Int64?, reason: String? = nil)
     /// No such member, track or entry; the text says which.
     case notFound(String)
     /// The session is not in the room.

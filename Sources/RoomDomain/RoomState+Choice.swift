@@ -1,7 +1,7 @@
 /// The tracks that the room chooses by itself, and the pause between two plays of a track.
 extension RoomState {
-    /// The track that the queue mode chooses; nil if there is no request, if only DJs fill the queue, or if the queue
-    /// is locked.
+    /// The track that the queue mode chooses; nil if there is no request that can be played, if only DJs fill the
+    /// queue, or if the queue is locked.
     func choice() -> (track: TrackID, why: ChoiceReason)? {
         guard !settings.queueLocked else { return nil }
         return switch settings.queueMode {
@@ -11,9 +11,9 @@ extension RoomState {
         }
     }
 
-    /// The top request among the tracks that have rested.
+    /// The top request among the tracks that may be played.
     private func topRequest() -> (track: TrackID, why: ChoiceReason)? {
-        let requests = voters.lazy.filter { isRested($0.key) }.map { id, row in
+        let requests = voters.lazy.filter { mayPlay($0.key) }.map { id, row in
             (votes: row.count, seq: tracks[id]?.requestedSeq ?? 0, track: id)
         }
         guard let top = requests.min(by: { ($1.votes, $0.seq, $0.track) < ($0.votes, $1.seq, $1.track) })
@@ -29,7 +29,7 @@ extension RoomState {
         var best: (rank: [Int], track: TrackID, member: MemberID)?
         let floor = turnFloor
         for (member, wanted) in votesOfMember {
-            let requests = wanted.lazy.filter(isRested).map { (tracks[$0]?.requestedSeq ?? 0, $0) }
+            let requests = wanted.lazy.filter(mayPlay).map { (tracks[$0]?.requestedSeq ?? 0, $0) }
             guard let first = requests.min(by: <) else { continue }
             let turn = (turns[member] ?? Turns()).next(above: floor)
             let candidate = (rank: [turn.round, turn.taken, first.0], track: first.1, member: member)
@@ -54,6 +54,9 @@ extension RoomState {
         guard left.rank == right.rank else { return left.rank.lexicographicallyPrecedes(right.rank) }
         return (left.track, left.member) < (right.track, right.member)
     }
+
+    /// Whether the room may choose the track: the deck has it, and it has rested.
+    private func mayPlay(_ track: TrackID) -> Bool { !missing.contains(track) && isRested(track) }
 
     // MARK: Rest
 

@@ -13,7 +13,7 @@ extension RoomState {
     ///   - command: The request; none of its values has been checked.
     ///   - actor: The sender of the command.
     ///   - now: The server's clock; if it is behind ``lastEventAt``, that counts instead.
-    ///   - online: The members who are online: the votes to skip are counted against their number.
+    ///   - online: The members who are online: their votes to skip count, against their number.
     ///   - lastSeen: The time when each offline member was last online; a member in neither has not been online since
     ///     it joined. Nil if it is not known who is online: then no guest is removed from a full room for a newcomer.
     ///   - budget: The most bytes a pool may hold.
@@ -61,21 +61,26 @@ extension RoomState {
         case .removeTracks(let tracks): return try removeTracks(tracks, by: try asker.memberOnly.id)
         case .setWaveform(let track, let waveform):
             return try setWaveform(of: track, to: waveform.name, by: try asker.memberOnly, at: now)
+        case .setDuration(let track, let durationMs):
+            return try setDuration(of: track, to: durationMs, by: try asker.memberOnly.id)
+        case .setMissing(let tracks): return try setMissing(tracks, by: try asker.memberOnly.id)
         case .vote(let track): return try vote(for: track, by: try asker.memberOnly.id)
         case .unvote(let track): return try unvote(track, by: try asker.memberOnly.id)
         case .enqueue(let track, let index): return try enqueue(track, at: index, by: asker.member?.id)
         case .dequeue(let entry): return try dequeue(entry, by: asker.member?.id)
         case .move(let entry, let index): return try move(entry, to: index, by: asker.member?.id)
         case .play(let entry): return try play(entry, by: asker.member?.id, at: now)
-        case .pause: return pause(by: asker.member?.id, at: now)
-        case .resume: return resume(by: asker.member?.id, at: now)
-        case .seek(let positionMs): return try seek(to: positionMs, by: asker.member?.id, at: now)
-        case .skip: return finish(.skipped, by: asker.member?.id, at: now)
+        case .pause(let entry): return isOnAir(entry) ? pause(by: asker.member?.id, at: now) : []
+        case .resume(let entry): return isOnAir(entry) ? resume(by: asker.member?.id, at: now) : []
+        case .seek(let positionMs, let entry):
+            return try seek(to: positionMs, entry, by: asker.member?.id, at: now)
+        case .skip(let entry): return isOnAir(entry) ? finish(.skipped, by: asker.member?.id, at: now) : []
         case .finish(let entry, let isMissing):
-            guard onAir?.entry == entry else { return [] }
+            guard isOnAir(entry) else { return [] }
             return finish(isMissing ? .skipped : .ended, isMissing: isMissing, by: asker.member?.id, at: now)
         case .voteSkip(let entry):
             return voteSkip(entry, by: try asker.memberOnly.id, online: online, at: now)
+        case .unvoteSkip(let entry): return unvoteSkip(entry, by: try asker.memberOnly.id)
         case .syncDeck(let deck): return try syncDeck(deck, by: asker.member?.id, at: now)
         case .countSkipVotes:
             guard case .server = actor else { throw .forbidden("only the server counts") }
@@ -106,8 +111,8 @@ extension RoomState {
             return nil
         case .setWaveform(_, let waveform): return .waveform(waveform.name)
         case .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .removeTracks,
-            .vote, .unvote, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip, .syncDeck,
-            .countSkipVotes, .replaceOwner, .endMembership:
+            .setDuration, .setMissing, .vote, .unvote, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish,
+            .voteSkip, .unvoteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
             return nil
         }
     }
@@ -175,11 +180,11 @@ extension RoomState {
         switch command {
         case .addTracks where settings.guestsMayAdd && !settings.queueLocked: .guest
         case .updateRoom, .closeRoom, .setRole, .transferOwnership: .owner
-        case .kick, .unban, .addTracks, .removeTracks, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip,
-            .finish, .syncDeck:
+        case .kick, .unban, .addTracks, .removeTracks, .setDuration, .setMissing, .enqueue, .dequeue, .move, .play,
+            .pause, .resume, .seek, .skip, .finish, .syncDeck:
             .dj
-        case .join, .leave, .rename, .setWaveform, .vote, .unvote, .voteSkip, .countSkipVotes, .replaceOwner,
-            .endMembership:
+        case .join, .leave, .rename, .setWaveform, .vote, .unvote, .voteSkip, .unvoteSkip, .countSkipVotes,
+            .replaceOwner, .endMembership:
             .guest
         }
     }

@@ -5,7 +5,6 @@ extension RoomState {
     /// An event whose number is not the next one changes nothing at all, so that applying an event twice does no harm.
     /// An event with the right number always advances ``seq`` and ``lastEventAt``; if it does not fit the room (it
     /// names a member, track or entry that does not exist, or a number already given out), it changes nothing else.
-    /// track or entry that is not there, or a number already given out) it changes nothing else.
     ///
     /// The cost grows with the event and not with the room, as long as no copy of the room shares its storage. After a
     /// copy, the first change copies the collections that it touches, but only a small piece of the pool's tracks.
@@ -22,13 +21,15 @@ extension RoomState {
         case .roomUpdated(let changes): foldRoomUpdated(changes)
         case .roomClosed(let forget, _, _): foldRoomClosed(forget: forget, at: recorded.at)
         case .roleChanged(let member, let role, _, _): members[member]?.role = role
-        case .memberBanned(let member, _, let session, let until, _, let role):
-            foldMemberBanned(Ban(member: member, until: until, role: role), session)
+        case .memberBanned(let member, _, let session, let until, let note, let role):
+            foldMemberBanned(Ban(member: member, until: until, role: role, note: note), session)
         case .memberUnbanned(let member, _, _):
             for session in bans.filter({ $0.value.member == member }).keys { bans[session] = nil }
         case .tracksAdded(let tracks, let by): foldTracksAdded(tracks, by: by)
         case .tracksRemoved(let tracks, _): foldTracksRemoved(tracks)
         case .waveformSet(let track, let waveform, let by): foldWaveformSet(track, waveform, by: by)
+        case .durationSet(let track, let durationMs, _): foldDurationSet(track, durationMs)
+        case .missingSet(let tracks, _): foldMissingSet(tracks)
         case .voteCast(let track, let member, _, let requestedSeq):
             foldVoteCast(track, by: member, requestedSeq: requestedSeq)
         case .voteWithdrawn(let track, let member, _, _): foldVoteWithdrawn(track, by: member)
@@ -50,6 +51,8 @@ extension RoomState {
             foldPlaybackJumped(to: positionMs, at: at, isPaused: nil, playedMs: playedMs)
         case .playbackStopped: onAir = nil
         case .skipVoteCast(let entry, let member, _): foldSkipVoteCast(entry, by: member)
+        case .skipVoteWithdrawn(let entry, let member, _):
+            if onAir?.entry == entry { onAir?.skipVoters.remove(member) }
         case .entryFinished(let entry, _, let reason, let startedAt, let playedMs, _, let endedAt, _):
             foldEntryFinished(
                 entry, reason, startedAt: startedAt, endedAt: endedAt ?? recorded.at, playedMs: playedMs)
@@ -142,6 +145,7 @@ extension RoomState {
         guard !gone.isEmpty else { return }
         for track in gone {
             clearVotes(of: track)
+            missing.remove(track)
             if let removed = tracks.updateValue(nil, forKey: track) { poolCharge -= removed.charge }
         }
         queue.removeAll { gone.contains($0.track) }

@@ -6,11 +6,12 @@ extension RoomState {
     /// The text that replaces every member's name in a forgotten room.
     package static let forgottenName = "-"
 
-    /// Removes the location, with everything derived from it, and all names of members.
+    /// Removes the location, with everything derived from it, all names of members, and the reasons for bans.
     package mutating func dropPersonalData() {
         location = nil
         clearing = nil
         for id in members.keys { members[id]?.name = Self.forgottenName }
+        for session in bans.keys { bans[session]?.note = nil }
     }
 }
 
@@ -43,10 +44,10 @@ extension RoomEvent {
             return .memberBanned(member: member, by: by, session: session, until: until, role: role)
         case .memberUnbanned(let member, let by, _):
             return .memberUnbanned(member: member, by: by)
-        case .roleChanged, .tracksAdded, .tracksRemoved, .waveformSet, .voteCast, .voteWithdrawn, .votesCleared,
-            .entryEnqueued,
-            .entryRemoved, .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked,
-            .playbackStopped, .skipVoteCast, .entryFinished:
+        case .roleChanged, .tracksAdded, .tracksRemoved, .waveformSet, .durationSet, .missingSet, .voteCast,
+            .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackStarted,
+            .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast, .skipVoteWithdrawn,
+            .entryFinished:
             return self
         }
     }

@@ -70,6 +70,7 @@ extension RoomState {
             }
             if id.rawValue < 1 || id.rawValue >= nextTrack { found.append("track \(id.rawValue) was never given out") }
         }
+        if missing != Set(tracks.values.lazy.filter(\.isMissing).map(\.id)) { found.append("missing tracks") }
         if poolCharge != tracks.values.reduce(0, { $0 + $1.charge }) {
             found.append("the pool is charged \(poolCharge) bytes")
         }

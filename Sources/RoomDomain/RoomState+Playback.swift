@@ -1,6 +1,7 @@
 /// Decides playback.
 extension RoomState {
-    /// Starts a waiting entry, or the head of the queue if none is named, in place of the entry on air.
+    /// Starts a waiting entry in place of the entry on air: if none is named, the first that the deck has, else the
+    /// head of the queue.
     ///
     /// Naming the entry that is on air changes nothing: it goes on playing.
     func play(_ named: EntryID?, by: MemberID?, at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
@@ -9,14 +10,28 @@ extension RoomState {
         if let named {
             next = queue[try place(of: named)]
         } else {
-            guard let head = queue.first else { throw .notFound("the queue is empty") }
-            next = head
+            guard let first = queue.first(where: { !missing.contains($0.track) }) ?? queue.first else {
+                throw .notFound("the queue is empty")
+            }
+            next = first
         }
         guard isRested(next.track) else { throw .conflict(restRule(of: next.track)) }
         var events: [RoomEvent] = []
         if let onAir { events.append(onAir.finished(.replaced, by: by, at: now)) }
-        events.append(.playbackStarted(entry: next.id, track: next.track, positionMs: 0, at: now, by: by))
-        return events
+        return events + start(next, by: by, at: now)
+    }
+
+    /// The events that put a waiting entry on the air, at its beginning.
+    private func start(_ entry: QueueEntry, by: MemberID?, at now: Timestamp) -> [RoomEvent] {
+        spentVotes(for: entry.track) + [
+            .playbackStarted(entry: entry.id, track: entry.track, positionMs: 0, at: now, by: by)
+        ]
+    }
+
+    /// Whether an entry is on air; without an entry, whether anything is.
+    func isOnAir(_ entry: EntryID?) -> Bool {
+        guard let onAir else { return false }
+        return entry.map { $0 == onAir.entry } ?? true
     }
 
     func pause(by: MemberID?, at now: Timestamp) -> [RoomEvent] {
@@ -29,11 +44,14 @@ extension RoomState {
         return [.playbackResumed(positionMs: onAir.positionMs, at: now, by: by)]
     }
 
-    func seek(to positionMs: Int64, by: MemberID?, at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
-        let known = onAir.flatMap { tracks[$0.track]?.info.durationMs }
-        let end = min(known ?? RoomLimits.durationMs.upperBound, RoomLimits.durationMs.upperBound)
-        guard positionMs >= 0, positionMs <= end else { throw .badRequest("positionMs must be 0 to \(end)") }
-        guard let onAir, !(onAir.isPaused && onAir.positionMs == positionMs) else { return [] }
+    /// The length that a track claims is no bound: the deck knows how long the song really is.
+    func seek(
+        to positionMs: Int64, _ entry: EntryID?, by: MemberID?, at now: Timestamp
+    ) throws(RoomRefusal) -> [RoomEvent] {
+        guard RoomLimits.durationMs.contains(positionMs) else {
+            throw .badRequest("positionMs must be 0 to \(RoomLimits.durationMs.upperBound)")
+        }
+        guard isOnAir(entry), let onAir, !(onAir.isPaused && onAir.positionMs == positionMs) else { return [] }
         return [.playbackSeeked(positionMs: positionMs, at: now, by: by)]
     }
 
@@ -50,17 +68,16 @@ extension RoomState {
 
     /// The events that put the next entry on the air, which is free: the first waiting entry that may be played, else
     /// the room's own choice, else none.
+    ///
+    /// Entries that the deck lacks keep their places. Where they fill the queue, the room chooses nothing.
     private func succession(by: MemberID?, at now: Timestamp) -> [RoomEvent] {
         var events: [RoomEvent] = []
-        for next in queue {
-            if isRested(next.track) {
-                return events + [
-                    .playbackStarted(entry: next.id, track: next.track, positionMs: 0, at: now, by: by)
-                ]
-            }
+        for next in queue where !missing.contains(next.track) {
+            if isRested(next.track) { return events + start(next, by: by, at: now) }
             events.append(.entryRemoved(entry: next.id, by: nil, why: restReason(of: next.track)))
         }
-        guard let choice = choice() else { return events + [.playbackStopped(by: by)] }
+        let isFull = queue.count - events.count >= RoomLimits.queue
+        guard !isFull, let choice = choice() else { return events + [.playbackStopped(by: by)] }
         let entry = EntryID(rawValue: nextEntry)
         return events + [
             .entryEnqueued(entry: entry, track: choice.track, index: 0, by: nil, why: choice.why),

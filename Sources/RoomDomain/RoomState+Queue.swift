@@ -10,8 +10,7 @@ extension RoomState {
         try requireShare(of: by)
         try requireNoRepeat(of: track, at: index)
         let entry = EntryID(rawValue: nextEntry)
-        let enqueued = RoomEvent.entryEnqueued(entry: entry, track: track, index: index, by: by)
-        return voters[track] == nil ? [enqueued] : [enqueued, .votesCleared(track: track)]
+        return [.entryEnqueued(entry: entry, track: track, index: index, by: by)] + spentVotes(for: track)
     }
 
     func dequeue(_ entry: EntryID, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {

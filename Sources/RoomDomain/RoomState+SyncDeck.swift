@@ -114,6 +114,7 @@ private struct DeckSync {
         }
         for item in heard {
             let entry = try takenEntry(for: item.item)
+            spendVotes(for: entry.track)
             add(
                 .playbackStarted(
                     entry: entry.id, track: entry.track, positionMs: 0, at: item.startedAt, by: by,
@@ -158,6 +159,7 @@ private struct DeckSync {
         }
         let entry = try takenEntry(for: item)
         if let onAir = room.onAir { replace(onAir, at: startedAt ?? now) }
+        spendVotes(for: entry.track)
         add(
             .playbackStarted(
                 entry: entry.id, track: entry.track, positionMs: position, at: now, by: by,
@@ -204,7 +206,11 @@ private struct DeckSync {
 
     private mutating func enqueue(_ track: TrackID, at index: Int) {
         add(.entryEnqueued(entry: EntryID(rawValue: room.nextEntry), track: track, index: index, by: by))
-        if room.voters[track] != nil { add(.votesCleared(track: track)) }
+        spendVotes(for: track)
+    }
+
+    private mutating func spendVotes(for track: TrackID) {
+        for event in room.spentVotes(for: track) { add(event) }
     }
 
     // MARK: Queue

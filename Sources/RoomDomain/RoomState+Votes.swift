@@ -16,6 +16,10 @@ extension RoomState {
     func vote(for id: TrackID, by member: MemberID) throws(RoomRefusal) -> [RoomEvent] {
         let track = try existing(id)
         guard voters[id]?.contains(member) != true else { return [] }
+        guard onAir?.track != id else { throw .conflict("track \(id.rawValue) is on air") }
+        guard !queue.contains(where: { $0.track == id }) else {
+            throw .conflict("track \(id.rawValue) is waiting in the queue")
+        }
         let requestedSeq = track.requestedSeq ?? nextSeq
         return [.voteCast(track: id, by: member, votes: voteCount(of: id) + 1, requestedSeq: requestedSeq)]
     }
@@ -25,6 +29,11 @@ extension RoomState {
         guard voters[id]?.contains(member) == true else { return [] }
         let left = withdrawal(from: track)
         return [.voteWithdrawn(track: id, by: member, votes: left.votes, requestedSeq: left.requestedSeq)]
+    }
+
+    /// The event by which a track's votes are spent; none if it has no votes.
+    func spentVotes(for track: TrackID) -> [RoomEvent] {
+        voters[track] == nil ? [] : [.votesCleared(track: track)]
     }
 
     /// The number of votes for a track.

@@ -49,9 +49,10 @@ extension RoomState {
             case .tracksRemoved(let removed, _):
                 for track in removed { if let name = tracks[track]?.waveform { names.insert(name) } }
             case .roomCreated, .memberJoined, .memberLeft, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged,
-                .memberBanned, .memberUnbanned, .tracksAdded, .voteCast, .voteWithdrawn, .votesCleared,
-                .entryEnqueued, .entryRemoved, .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed,
-                .playbackSeeked, .playbackStopped, .skipVoteCast, .entryFinished:
+                .memberBanned, .memberUnbanned, .tracksAdded, .durationSet, .missingSet, .voteCast, .voteWithdrawn,
+                .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackStarted, .playbackPaused,
+                .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast, .skipVoteWithdrawn,
+                .entryFinished:
                 break
             }
         }

@@ -44,6 +44,8 @@ package struct RoomState: Sendable, Equatable {
 
     /// The pool's tracks by number.
     package var tracks = TrackTable()
+    /// The tracks that the deck lacks or cannot play: those of ``tracks`` that say so.
+    package var missing: Set<TrackID> = []
     /// The sum of ``Track/charge`` over ``tracks``.
     package var poolCharge = 0
     /// The pool's order: by title as the protocol defines it, then by number.
@@ -92,7 +94,8 @@ package struct RoomState: Sendable, Equatable {
         return bans[session].flatMap { $0.holds(at: now) ? $0.refusal(at: now) : nil }
     }
 
-    /// Computes the derived values again: ``memberOfSession``, ``votesOfMember``, ``poolCharge`` and ``poolOrder``.
+    /// Computes the derived values again: ``memberOfSession``, ``votesOfMember``, ``missing``, ``poolCharge`` and
+    /// ``poolOrder``.
     ///
     /// For code that restores a room from its members, tracks and ``voters``.
     package mutating func rebuildIndexes() {
@@ -102,12 +105,16 @@ package struct RoomState: Sendable, Equatable {
         for (track, members) in voters {
             for member in members { votesOfMember[member, default: []].insert(track) }
         }
-        rebuildPoolCharge()
+        rebuildPoolValues()
         rebuildPoolOrder()
     }
 
-    /// Computes ``poolCharge`` again from ``tracks``.
-    package mutating func rebuildPoolCharge() {
-        poolCharge = tracks.values.reduce(0) { $0 + $1.charge }
+    /// Computes ``poolCharge`` and ``missing`` again from ``tracks``.
+    package mutating func rebuildPoolValues() {
+        (poolCharge, missing) = (0, [])
+        for track in tracks.values {
+            poolCharge += track.charge
+            if track.isMissing { missing.insert(track.id) }
+        }
     }
 }

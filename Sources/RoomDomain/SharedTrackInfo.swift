@@ -6,15 +6,37 @@ import Synchronization
 package final class SharedTrackInfo: Sendable, Hashable {
     /// The track's metadata.
     package let info: TrackInfo
-    /// The keys, made on first use by the first thread that needs them.
-    private let made = AtomicLazyReference<TrackKeys>()
+    /// The keys, each made on first use by the first thread that needs it.
+    let sorting = AtomicLazyReference<Kept<TitleKey>>()
+    let searching = AtomicLazyReference<Kept<SearchKey>>()
 
     package init(_ info: TrackInfo) {
         self.info = info
     }
 
-    /// The keys of the track; they are made once and take about as much memory as title, artist and album.
-    var keys: TrackKeys { made.load() ?? made.storeIfNil(TrackKeys(info)) }
+    /// The key by which the track is sorted, which takes about as much memory as its title.
+    var titleKey: TitleKey { (sorting.load() ?? sorting.storeIfNil(Kept(TitleKey(info.title)))).value }
+
+    /// The key by which the track is found.
+    ///
+    /// It takes about as much memory as title, artist and album. One that is much longer, since some characters stand for
+    /// whole phrases, is not kept.
+    var searchKey: SearchKey {
+        if let kept = searching.load() { return kept.value }
+        let key = SearchKey(info.title, info.artist, info.album)
+        guard key.bytes.count <= 4 * info.searchedLength else { return key }
+        return searching.storeIfNil(Kept(key)).value
+    }
+
+    /// The same metadata with another length, which no key depends on.
+    func lasting(_ durationMs: Int64) -> SharedTrackInfo {
+        var info = info
+        info.durationMs = durationMs
+        let other = SharedTrackInfo(info)
+        if let key = sorting.load() { _ = other.sorting.storeIfNil(key) }
+        if let key = searching.load() { _ = other.searching.storeIfNil(key) }
+        return other
+    }
 
     package static func == (left: SharedTrackInfo, right: SharedTrackInfo) -> Bool {
         left === right || left.info == right.info
@@ -25,26 +47,16 @@ package final class SharedTrackInfo: Sendable, Hashable {
     }
 }
 
-/// The keys by which a track is sorted and found.
-final class TrackKeys: Sendable {
-    /// The title's key.
-    let title: TitleKey
-    /// The keys of artist and album with ``separator`` between them; empty if the track has neither.
-    let rest: [UInt8]
+/// A key that is kept once.
+final class Kept<Key: Sendable>: Sendable {
+    let value: Key
 
-    /// A byte that never occurs in UTF-8.
-    static let separator: UInt8 = 0xFF
-
-    fileprivate init(_ info: TrackInfo) {
-        title = TitleKey(info.title)
-        var rest = info.artist.map { TitleKey($0).bytes } ?? []
-        if let album = info.album {
-            rest.append(Self.separator)
-            rest += TitleKey(album).bytes
-        }
-        self.rest = rest
+    init(_ value: Key) {
+        self.value = value
     }
+}
 
-    /// The number of bytes that are examined to find a text in them.
-    var count: Int { title.bytes.count + rest.count }
+extension TrackInfo {
+    /// The size in bytes of the texts that are searched.
+    var searchedLength: Int { title.utf8.count + (artist?.utf8.count ?? 0) + (album?.utf8.count ?? 0) }
 }

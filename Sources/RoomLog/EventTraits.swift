@@ -15,10 +15,9 @@ extension RoomEvent {
         case .memberLeft(let left):
             .ended(left.member)
         case .roomCreated, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned,
-            .tracksAdded, .tracksRemoved, .waveformSet, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued,
-            .entryRemoved,
-            .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped,
-            .skipVoteCast, .entryFinished:
+            .tracksAdded, .tracksRemoved, .waveformSet, .durationSet, .missingSet, .voteCast, .voteWithdrawn,
+            .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackStarted, .playbackPaused,
+            .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast, .skipVoteWithdrawn, .entryFinished:
             nil
         }
     }
@@ -30,8 +29,8 @@ extension RoomEvent {
             .entryFinished:
             true
         case .memberJoined, .memberLeft, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .waveformSet,
-            .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackPaused,
-            .playbackResumed, .playbackSeeked, .skipVoteCast:
+            .durationSet, .missingSet, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved,
+            .entryMoved, .playbackPaused, .playbackResumed, .playbackSeeked, .skipVoteCast, .skipVoteWithdrawn:
             false
         }
     }

@@ -65,8 +65,10 @@ package final class RoomHost: Sendable {
             store: store, presence: presence, clock: clock, settings: settings, jobs: jobs, logger: logger)
         let countingMetrics = StatisticsMetrics(factory: factory)
         statisticsWriter = statistics.map {
+            // Alone on its log, a server goes on with what it saw of a minute before it was started again.
             StatisticsWriter(
-                statistics: $0, store: store, loop: loops[0], clock: clock, node: node, settings: settings,
+                statistics: $0, store: store, loop: loops[0], clock: clock,
+                node: settings.logIsShared ? node : "server", settings: settings,
                 metrics: countingMetrics, logger: logger)
         }
         let dependencies = Dependencies(
@@ -74,7 +76,7 @@ package final class RoomHost: Sendable {
             heavyWork: HeavyWork(
                 limits: settings.heavyWork, executors: threads, jobs: jobs, metrics: HeavyWorkMetrics(factory: factory)
             ),
-            clock: clock, presence: presence, shares: LogShares(settings, metrics: metrics.log),
+            clock: clock, randomness: randomness, presence: presence, shares: LogShares(settings, metrics: metrics.log),
             signals: SignalRelay(
                 shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),
                 backlog: SignalBacklog(maximum: settings.shares.maximumWaitingSignalBytes), registry: presence,

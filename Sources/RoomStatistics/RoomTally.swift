@@ -92,8 +92,9 @@ package struct RoomTally: Sendable {
         case .roomUpdated(let changes):
             if changes.settings?.countedAcrossRooms == false { withdraw() }
         case .roomCreated, .memberRenamed, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned,
-            .tracksRemoved, .waveformSet, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackPaused,
-            .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast:
+            .tracksRemoved, .waveformSet, .durationSet, .missingSet, .votesCleared, .entryEnqueued, .entryRemoved,
+            .entryMoved, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast,
+            .skipVoteWithdrawn:
             break
         }
     }

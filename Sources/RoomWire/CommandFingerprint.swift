@@ -36,6 +36,11 @@ extension Fingerprint {
         self.combine(value)
     }
 
+    /// Hashes the entry of a command that could not name one before.
+    private mutating func combine(laterEntry entry: EntryID?) {
+        self.combine(later: entry.map { String($0.rawValue) }, "entry")
+    }
+
     private mutating func combine(_ integer: Int64?) {
         self.combine(isPresent: integer != nil)
         if let integer { self.combine(integer) }
@@ -89,6 +94,12 @@ extension Fingerprint {
         case .setWaveform(let track, let waveform):
             self.combine(track)
             self.combine(waveform.name.description)
+        case .setDuration(let track, let durationMs):
+            self.combine(track)
+            self.combine(durationMs)
+        case .setMissing(let tracks):
+            self.combine(Int64(tracks.count))
+            for track in tracks { self.combine(track) }
         case .vote(let track): self.combine(track)
         case .unvote(let track): self.combine(track)
         case .enqueue(let track, let index):
@@ -99,18 +110,21 @@ extension Fingerprint {
             self.combine(entry)
             self.combine(Int64(index))
         case .play(let entry): self.combine(entry.map { Int64($0.rawValue) })
-        case .seek(let positionMs): self.combine(positionMs)
+        case .pause(let entry), .resume(let entry), .skip(let entry): self.combine(laterEntry: entry)
+        case .seek(let positionMs, let entry):
+            self.combine(positionMs)
+            self.combine(laterEntry: entry)
         case .finish(let entry, let isMissing):
             self.combine(entry)
             // A finish of a song that is there keeps the hash from before the field existed.
             if isMissing { self.combine("missing") }
-        case .voteSkip(let entry): self.combine(entry)
+        case .voteSkip(let entry), .unvoteSkip(let entry): self.combine(entry)
         case .syncDeck(let deck): self.combine(deck)
         case .replaceOwner(let owner): self.combine(owner)
         case .endMembership(let session, let reason):
             self.combine(session.description)
             self.combine(reason.rawValue)
-        case .leave, .pause, .resume, .skip, .countSkipVotes: break
+        case .leave, .countSkipVotes: break
         }
     }
 

@@ -79,19 +79,23 @@ package enum CommandJSON {
         case .addTracks: .addTracks(try Self.tracks(fields))
         case .removeTracks: .removeTracks(try fields.ids("tracks"))
         case .setWaveform: .setWaveform(track: try fields.id("track"), waveform: try Self.waveform(fields))
+        case .setDuration:
+            .setDuration(track: try fields.id("track"), durationMs: try fields.integer("durationMs"))
+        case .setMissing: .setMissing(try fields.ids("tracks"))
         case .vote: .vote(track: try fields.id("track"))
         case .unvote: .unvote(track: try fields.id("track"))
         case .enqueue: .enqueue(track: try fields.id("track"), index: try fields.countIfPresent("at"))
         case .dequeue: .dequeue(entry: try fields.id("entry"))
         case .move: .move(entry: try fields.id("entry"), index: try fields.count("to"))
         case .play: .play(entry: try fields.idIfPresent("entry"))
-        case .pause: .pause
-        case .resume: .resume
-        case .seek: .seek(positionMs: try fields.integer("positionMs"))
-        case .skip: .skip
+        case .pause: .pause(entry: try fields.idIfPresent("entry"))
+        case .resume: .resume(entry: try fields.idIfPresent("entry"))
+        case .seek: .seek(positionMs: try fields.integer("positionMs"), entry: try fields.idIfPresent("entry"))
+        case .skip: .skip(entry: try fields.idIfPresent("entry"))
         case .finish:
             .finish(entry: try fields.id("entry"), isMissing: try fields.boolIfPresent("missing") ?? false)
         case .voteSkip: .voteSkip(entry: try fields.id("entry"))
+        case .unvoteSkip: .unvoteSkip(entry: try fields.id("entry"))
         case .syncDeck: .syncDeck(try Self.deck(fields))
         case .countSkipVotes, .replaceOwner, .endMembership: nil
         }
@@ -248,7 +252,10 @@ extension JSONWriter {
                 self.endObject()
             }
             self.endArray()
-        case .removeTracks(let tracks): self.member("tracks", ids: tracks)
+        case .removeTracks(let tracks), .setMissing(let tracks): self.member("tracks", ids: tracks)
+        case .setDuration(let track, let durationMs):
+            self.member("track", id: track)
+            self.member("durationMs", durationMs)
         case .setWaveform(let track, let waveform):
             self.member("track", id: track)
             self.member("data", waveform.text)
@@ -256,21 +263,24 @@ extension JSONWriter {
         case .enqueue(let track, let index):
             self.member("track", id: track)
             self.member("at", index)
-        case .dequeue(let entry), .voteSkip(let entry): self.member("entry", id: entry)
+        case .dequeue(let entry), .voteSkip(let entry), .unvoteSkip(let entry): self.member("entry", id: entry)
         case .finish(let entry, let isMissing):
             self.member("entry", id: entry)
             if isMissing { self.member("missing", true) }
         case .move(let entry, let index):
             self.member("entry", id: entry)
             self.member("to", index)
-        case .play(let entry): self.member("entry", id: entry)
-        case .seek(let positionMs): self.member("positionMs", positionMs)
+        case .play(let entry), .pause(let entry), .resume(let entry), .skip(let entry):
+            self.member("entry", id: entry)
+        case .seek(let positionMs, let entry):
+            self.member("positionMs", positionMs)
+            self.member("entry", id: entry)
         case .syncDeck(let deck): self.members(of: deck)
         case .replaceOwner(let member): self.member("member", id: member)
         case .endMembership(let session, let reason):
             self.member("session", session.uuid)
             self.member("reason", choice: reason)
-        case .leave, .pause, .resume, .skip, .countSkipVotes: break
+        case .leave, .countSkipVotes: break
         }
     }
 

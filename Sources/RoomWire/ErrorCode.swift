@@ -18,6 +18,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case rateLimited = "rate_limited"
     case `internal`
     case unavailable
+    case outcomeUnknown = "outcome_unknown"
 
     /// The code of a room's refusal.
     package init(_ refusal: RoomRefusal) {
@@ -50,7 +51,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .limitReached: 422
         case .rateLimited: 429
         case .internal: 500
-        case .unavailable: 503
+        case .unavailable, .outcomeUnknown: 503
         }
     }
 
@@ -70,7 +71,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .limitReached: "Unprocessable Content"
         case .rateLimited: "Too Many Requests"
         case .internal: "Internal Server Error"
-        case .unavailable: "Service Unavailable"
+        case .unavailable, .outcomeUnknown: "Service Unavailable"
         }
     }
 }
@@ -105,8 +106,8 @@ extension RoomRefusal {
         case .badRequest(let text), .forbidden(let text), .notFound(let text), .conflict(let text),
             .limitReached(let text), .rateLimited(let text, _):
             text
-        case .banned(nil): "you are banned from this room"
-        case .banned(_?): "you are banned from this room for a time"
+        case .banned(nil, _): "you are banned from this room"
+        case .banned(_?, _): "you are banned from this room for a time"
         case .notMember: "only members may do this: join first"
         case .roomClosed: "the room is closed"
         }
@@ -115,9 +116,17 @@ extension RoomRefusal {
     /// The time after which a retry may succeed, in milliseconds; nil if the room does not know it.
     package var retryAfterMs: Int? {
         switch self {
-        case .banned(let wait): wait.map { Int($0) }
+        case .banned(let wait, _): wait.map { Int($0) }
         case .rateLimited(_, let wait): Int(wait)
         case .badRequest, .forbidden, .notFound, .notMember, .conflict, .roomClosed, .limitReached: nil
+        }
+    }
+
+    /// The reason that a person gave for the ban that refuses.
+    package var reason: String? {
+        switch self {
+        case .banned(_, let reason): reason
+        case .badRequest, .forbidden, .notFound, .notMember, .conflict, .roomClosed, .limitReached, .rateLimited: nil
         }
     }
 }

@@ -143,6 +143,13 @@ extension JSONWriter {
             self.member("track", id: track)
             self.member("waveform", waveform.description)
             self.member("by", id: by)
+        case .durationSet(let track, let durationMs, let by):
+            self.member("track", id: track)
+            self.member("durationMs", durationMs)
+            self.member("by", id: by)
+        case .missingSet(let tracks, let by):
+            self.member("tracks", ids: tracks)
+            self.member("by", id: by)
         case .voteCast(let track, let by, let votes, let requestedSeq):
             self.member("track", id: track)
             self.member("by", id: by)
@@ -177,7 +184,7 @@ extension JSONWriter {
             .playbackResumed(let positionMs, let at, let by, let playedMs),
             .playbackSeeked(let positionMs, let at, let by, let playedMs):
             self.members(positionMs: positionMs, at: at, by: by, playedMs: playedMs)
-        case .skipVoteCast(let entry, let by, let skipVotes):
+        case .skipVoteCast(let entry, let by, let skipVotes), .skipVoteWithdrawn(let entry, let by, let skipVotes):
             self.member("entry", id: entry)
             self.member("by", id: by)
             self.member("skipVotes", skipVotes)
@@ -265,6 +272,10 @@ extension JSONFields {
         case .waveformSet:
             .waveformSet(
                 track: try self.id("track"), waveform: try self.waveformName("waveform"), by: try self.id("by"))
+        case .durationSet:
+            .durationSet(
+                track: try self.id("track"), durationMs: try self.integer("durationMs"), by: try self.id("by"))
+        case .missingSet: .missingSet(tracks: try self.ids("tracks"), by: try self.id("by"))
         case .voteCast:
             .voteCast(
                 track: try self.id("track"), by: try self.id("by"), votes: try self.count("votes"),
@@ -303,6 +314,9 @@ extension JSONFields {
         case .playbackStopped: .playbackStopped(by: try self.idIfPresent("by"))
         case .skipVoteCast:
             .skipVoteCast(
+                entry: try self.id("entry"), by: try self.id("by"), skipVotes: try self.count("skipVotes"))
+        case .skipVoteWithdrawn:
+            .skipVoteWithdrawn(
                 entry: try self.id("entry"), by: try self.id("by"), skipVotes: try self.count("skipVotes"))
         case .entryFinished:
             .entryFinished(

@@ -47,13 +47,15 @@ package enum HTTPBody {
     /// Writes a problem (RFC 9457), of media type `application/problem+json`.
     ///
     /// If `status` and `title` are left out, the code's own are used. `detail` is a sentence about the fault in this
-    /// request; `retryAfterMs` is the time after which a retry may succeed.
+    /// request; `retryAfterMs` is the time after which a retry may succeed, `reason` what a person gave as the reason
+    /// for a ban.
     package static func problem(
-        status: Int? = nil, code: ErrorCode, title: String? = nil, detail: String, retryAfterMs: Int? = nil
+        status: Int? = nil, code: ErrorCode, title: String? = nil, detail: String, retryAfterMs: Int? = nil,
+        reason: String? = nil
     ) -> [UInt8] {
         let problem = Problem(
             title: title ?? code.title, status: status ?? code.httpStatus, code: ErrorName(code), detail: detail,
-            retryAfterMs: retryAfterMs)
+            retryAfterMs: retryAfterMs, reason: reason)
         return problem.encoded()
     }
 
@@ -193,13 +195,19 @@ extension HTTPBody {
         package var detail: String
         /// The time in milliseconds after which a retry may succeed; nil if that is not known.
         package var retryAfterMs: Int?
+        /// The reason that a person gave for a ban.
+        package var reason: String?
 
-        package init(title: String, status: Int, code: ErrorName, detail: String, retryAfterMs: Int? = nil) {
+        package init(
+            title: String, status: Int, code: ErrorName, detail: String, retryAfterMs: Int? = nil,
+            reason: String? = nil
+        ) {
             self.title = title
             self.status = status
             self.code = code
             self.detail = detail
             self.retryAfterMs = retryAfterMs
+            self.reason = reason
         }
 
         /// Reads the body.
@@ -207,7 +215,8 @@ extension HTTPBody {
             try JSONFields.answer(text.contiguous.span) { (fields) throws(FieldViolation) in
                 Self(
                     title: try fields.string("title"), status: try fields.count("status"), code: try ErrorName(fields),
-                    detail: try fields.string("detail"), retryAfterMs: try fields.countIfPresent("retryAfterMs"))
+                    detail: try fields.string("detail"), retryAfterMs: try fields.countIfPresent("retryAfterMs"),
+                    reason: try fields.note())
             }
         }
 
@@ -220,6 +229,7 @@ extension HTTPBody {
                 writer.member("code", code.text)
                 writer.member("detail", detail)
                 writer.member("retryAfterMs", retryAfterMs)
+                writer.member("reason", reason)
             }
         }
     }

@@ -51,18 +51,24 @@ extension ServerMessage {
         }
     }
 
-    /// The answer to a message that was refused; `retryAfterMs` is the time after which a retry may succeed.
-    package static func error(re: Int64?, code: ErrorCode, message: String, retryAfterMs: Int? = nil) -> [UInt8] {
-        Self.error(re: re, code: ErrorName(code), message: message, retryAfterMs: retryAfterMs)
+    /// The answer to a message that was refused; `retryAfterMs` is the time after which a retry may succeed, `reason`
+    /// what a person gave as the reason for a ban.
+    package static func error(
+        re: Int64?, code: ErrorCode, message: String, retryAfterMs: Int? = nil, reason: String? = nil
+    ) -> [UInt8] {
+        Self.error(re: re, code: ErrorName(code), message: message, retryAfterMs: retryAfterMs, reason: reason)
     }
 
     /// The same answer with an error name that this release may not know.
-    static func error(re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?) -> [UInt8] {
+    static func error(
+        re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?, reason: String?
+    ) -> [UInt8] {
         Self.message(.error) { writer in
             writer.member("re", re)
             writer.member("code", code.text)
             writer.member("message", message)
             writer.member("retryAfterMs", retryAfterMs)
+            writer.member("reason", reason)
         }
     }
 
@@ -139,7 +145,7 @@ extension ServerMessage.Received {
     static func error(_ fields: JSONFields) throws(FieldViolation) -> Self {
         .error(
             re: try fields.integerIfPresent("re"), code: try ErrorName(fields), message: try fields.string("message"),
-            retryAfterMs: try fields.countIfPresent("retryAfterMs"))
+            retryAfterMs: try fields.countIfPresent("retryAfterMs"), reason: try fields.note())
     }
 
     static func time(_ fields: JSONFields) throws(FieldViolation) -> Self {

@@ -35,8 +35,9 @@ package enum ServerMessage {
         case ok(re: Int64?)
         /// The answer to a command that was carried out, with the room's count of keyed commands.
         case ack(re: Int64?, seq: Int, keyed: Int?, result: CommandResult?)
-        /// The answer to a message that was refused; a retry may succeed after `retryAfterMs`.
-        case error(re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?)
+        /// The answer to a message that was refused; a retry may succeed after `retryAfterMs`, and `reason` is what a
+        /// person gave as the reason for a ban.
+        case error(re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?, reason: String? = nil)
         /// The server ended a subscription.
         case ended(room: RoomID, code: ErrorName)
         /// One exchange of clocks, in fractional milliseconds since the Unix epoch.
@@ -141,8 +142,8 @@ extension ServerMessage.Received {
         case .ok(let re): ServerMessage.ok(re: re)
         case .ack(let re, let seq, let keyed, let result):
             ServerMessage.ack(re: re, seq: seq, keyed: keyed, result: result)
-        case .error(let re, let code, let message, let retryAfterMs):
-            ServerMessage.error(re: re, code: code, message: message, retryAfterMs: retryAfterMs)
+        case .error(let re, let code, let message, let retryAfterMs, let reason):
+            ServerMessage.error(re: re, code: code, message: message, retryAfterMs: retryAfterMs, reason: reason)
         case .ended(let room, let code): ServerMessage.ended(room: room, code: code)
         case .time(let re, let t1, let t2, let t3): ServerMessage.time(re: re, t1: t1, t2: t2, t3: t3)
         case .nearby(let re, let rooms): ServerMessage.nearby(re: re, rooms: rooms)

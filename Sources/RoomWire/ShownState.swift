@@ -42,10 +42,12 @@ package struct ShownState: Sendable, Equatable {
         package var at: Timestamp
         /// The number of members who vote to skip it.
         package var skipVotes: Int
+        /// Those members, as far as they are known: a server of an earlier release names only those of new votes.
+        package var skipVoters: Set<MemberID>
 
         package init(
             entry: EntryID, track: TrackID, startedBy: MemberID?, startedAt: Timestamp, startedSeq: Int,
-            isPaused: Bool, positionMs: Int64, at: Timestamp, skipVotes: Int
+            isPaused: Bool, positionMs: Int64, at: Timestamp, skipVotes: Int, skipVoters: Set<MemberID> = []
         ) {
             self.entry = entry
             self.track = track
@@ -56,6 +58,7 @@ package struct ShownState: Sendable, Equatable {
             self.positionMs = positionMs
             self.at = at
             self.skipVotes = skipVotes
+            self.skipVoters = skipVoters
         }
     }
 

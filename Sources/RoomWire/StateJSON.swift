@@ -81,7 +81,7 @@ extension RoomState: StateSource {
             ShownState.Playback(
                 entry: onAir.entry, track: onAir.track, startedBy: onAir.startedBy, startedAt: onAir.startedAt,
                 startedSeq: onAir.startedSeq, isPaused: onAir.isPaused, positionMs: onAir.positionMs, at: onAir.at,
-                skipVotes: onAir.skipVoters.count)
+                skipVotes: onAir.skipVoters.count, skipVoters: onAir.skipVoters)
         }
     }
 }
@@ -150,6 +150,7 @@ extension JSONWriter {
         self.member("votes", track.votes)
         self.member("requestedSeq", track.requestedSeq)
         self.member("waveform", track.waveform?.description)
+        if track.isMissing { self.member("missing", true) }
     }
 
     /// Writes the waiting entries, in play order.
@@ -180,6 +181,7 @@ extension JSONWriter {
             self.member("positionMs", playback.positionMs)
             self.member("atMs", playback.at)
             self.member("skipVotes", playback.skipVotes)
+            if !playback.skipVoters.isEmpty { self.member("skipVoters", ids: playback.skipVoters.sorted()) }
         } else {
             self.member("status", "stopped")
         }
@@ -222,7 +224,8 @@ extension ShownState.Playback {
             startedBy: try fields.idIfPresent("startedBy"),
             startedAt: try fields.instant("startedAt"), startedSeq: try fields.count("startedSeq"), isPaused: isPaused,
             positionMs: try fields.integer("positionMs"), at: try fields.instant("atMs"),
-            skipVotes: try fields.count("skipVotes"))
+            skipVotes: try fields.count("skipVotes"),
+            skipVoters: fields["skipVoters"] == nil ? [] : Set(try fields.ids("skipVoters")))
     }
 }
 
@@ -232,7 +235,8 @@ extension Track {
         self.init(
             id: try fields.id("track"), info: try fields.trackInfo(), addedBy: try fields.id("addedBy"),
             votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"),
-            waveform: try fields.waveformNameIfPresent("waveform"))
+            waveform: try fields.waveformNameIfPresent("waveform"),
+            isMissing: try fields.boolIfPresent("missing") ?? false)
     }
 }
 

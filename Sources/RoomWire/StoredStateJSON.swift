@@ -8,7 +8,7 @@ package enum StoredStateJSON {
     ///
     /// It must grow whenever a release folds the same events into a different state or writes the state differently.
     /// Snapshots of other versions are not read; they are made again from the events.
-    package static let reducerVersion = 6
+    package static let reducerVersion = 7
 
     /// Writes the whole room.
     package static func encode(_ state: RoomState) -> [UInt8] {
@@ -75,6 +75,7 @@ extension JSONWriter {
             self.member("member", id: ban.member)
             self.member("until", ban.until)
             if ban.role != .guest { self.member("role", choice: ban.role) }
+            self.member("reason", ban.note)
             self.endObject()
         }
         self.endArray()
@@ -184,7 +185,7 @@ extension JSONFields {
             let fields = try JSONFields(value, at: "bans", element: index)
             state.bans[try fields.sessionID("session")] = Ban(
                 member: try fields.id("member"), until: try fields.instantIfPresent("until"),
-                role: try fields.choiceIfPresent("role") ?? .guest)
+                role: try fields.choiceIfPresent("role") ?? .guest, note: try fields.note())
         }
         for (index, value) in try self.array("additions").enumerated() {
             let fields = try JSONFields(value, at: "additions", element: index)
@@ -203,7 +204,8 @@ extension JSONFields {
                 id: id, info: try fields.trackInfo(), addedBy: try fields.id("addedBy"),
                 votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"),
                 lastPlay: try fields.countIfPresent("lastPlay"),
-                waveform: try fields.waveformNameIfPresent("waveform"), waveformHour: try fields.waveformHour())
+                waveform: try fields.waveformNameIfPresent("waveform"), waveformHour: try fields.waveformHour(),
+                isMissing: try fields.boolIfPresent("missing") ?? false)
             // A track listed twice in the pool's order would be removed only once.
             guard state.tracks.updateValue(track, forKey: id) == nil else {
                 throw fields.violation("track", "listed only once")
@@ -215,7 +217,7 @@ extension JSONFields {
             for voter in voters { votes[voter, default: []].append(id) }
         }
         state.votesOfMember = votes.mapValues { Set($0) }
-        state.rebuildPoolCharge()
+        state.rebuildPoolValues()
     }
 
     private func waveformHour() throws(FieldViolation) -> WaveformHour? {

@@ -8,12 +8,12 @@ extension Database {
     func append(_ part: StreamAppend) throws -> AppendOutcome {
         try run(
             """
-            UPDATE heads SET seq = ?, keyed = ?
-            WHERE room_id = ? AND seq = ? AND keyed = ? AND epoch = coalesce(?, epoch)
+            UPDATE heads SET seq = ?, keyed = ?, tail = ?
+            WHERE room_id = ? AND seq = ? AND keyed = ? AND coalesce(tail = ?, true) AND epoch = coalesce(?, epoch)
             """,
             [
-                part.resulting.seq, part.resulting.keyed, part.stream, part.expected.seq, part.expected.keyed,
-                part.epoch,
+                part.resulting.seq, part.resulting.keyed, part.resulting.tail, part.stream, part.expected.seq,
+                part.expected.keyed, part.expected.tail, part.epoch,
             ])
         guard changesCount == 1 else { return .conflict }
         if let entry = part.directory {
@@ -53,8 +53,11 @@ extension Database {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, entry.columns + [countDirectoryChange(), part.stream])
         try run(
-            "INSERT INTO heads (room_id, checksum, epoch, seq, keyed) VALUES (?, ?, ?, ?, ?)",
-            [part.stream, creation.checksum, creation.epoch, part.resulting.seq, part.resulting.keyed])
+            "INSERT INTO heads (room_id, checksum, epoch, seq, keyed, tail) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                part.stream, creation.checksum, creation.epoch, part.resulting.seq, part.resulting.keyed,
+                part.resulting.tail,
+            ])
         if let key = creation.key {
             try run(
                 """

@@ -28,7 +28,7 @@ extension SQLiteStore: LogArchive {
         try await read { db in
             let head = try db.first(
                 """
-                SELECT epoch, seq, keyed, checksum, (SELECT max(seq) FROM events WHERE room_id = ?1)
+                SELECT \(StreamHead.columns), checksum, (SELECT max(seq) FROM events WHERE room_id = ?1)
                 FROM heads WHERE room_id = ?1
                 """, [stream], ArchivedHead.init(row:))
             guard let head else { return nil }
@@ -176,11 +176,9 @@ private struct ArchivedHead {
     var lastEvent: Int?
 
     init(row: Row) throws {
-        head = StreamHead(
-            epoch: try row.decode(atIndex: 0),
-            version: StreamVersion(seq: try row.decode(atIndex: 1), keyed: try row.decode(atIndex: 2)))
-        checksum = try row.decode(atIndex: 3)
-        lastEvent = try row.decode(atIndex: 4)
+        head = try StreamHead(row: row)
+        checksum = try row.decode(atIndex: 4)
+        lastEvent = try row.decode(atIndex: 5)
     }
 }
 
@@ -195,11 +193,23 @@ extension ArchivedEntry {
 }
 
 extension Database {
-    /// Gives a stream a new epoch.
-    func renewEpoch(_ renewal: EpochRenewal) throws {
+    /// Gives a stream a new epoch, if it has the one that is to be replaced; nil replaces any.
+    func renewEpoch(_ renewal: EpochRenewal, replacing epoch: String? = nil) throws {
         try run(
-            "UPDATE heads SET epoch = ?, checksum = ? WHERE room_id = ?",
-            [renewal.epoch, renewal.checksum, renewal.stream])
+            """
+            UPDATE heads SET epoch = ?1, checksum = ?2,
+                tail = (SELECT checksum FROM events WHERE events.room_id = ?3 AND events.seq = heads.seq)
+            WHERE room_id = ?3 AND epoch = coalesce(?4, epoch)
+            """, [renewal.epoch, renewal.checksum, renewal.stream, epoch])
+    }
+
+    /// Makes the tail of a stream that of the event at its head.
+    func refreshTail(of stream: UUID) throws {
+        try run(
+            """
+            UPDATE heads SET tail = (SELECT checksum FROM events WHERE events.room_id = ?1 AND events.seq = heads.seq)
+            WHERE room_id = ?1
+            """, [stream])
     }
 
     /// Writes a part of an imported stream.
@@ -224,6 +234,7 @@ extension Database {
             """,
             [part.stream, part.checksum, part.head.epoch, part.head.version.seq, part.head.version.keyed])
         for event in part.events { try insert(event, of: part.stream) }
+        try refreshTail(of: part.stream)
         for key in part.keys { try insert(key, of: part.stream) }
         for session in part.members {
             try run("INSERT INTO memberships (session, room_id) VALUES (?, ?)", [session, part.stream])

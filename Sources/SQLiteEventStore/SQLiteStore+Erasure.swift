@@ -95,6 +95,7 @@ extension SQLiteStore {
             let asked = "SELECT 1 FROM directory WHERE room_id = ? AND forget_at IS NOT NULL"
             guard try db.first(asked, [stream], { _ in true }) != nil else { return }
             try db.replace(events, of: stream)
+            try db.refreshTail(of: stream)
             try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
             try db.exclude(stream)
         }

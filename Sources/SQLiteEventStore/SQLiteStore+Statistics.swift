@@ -56,7 +56,7 @@ extension SQLiteStore: StatisticsStore {
     // MARK: Reading
 
     package func countedStreams(after: UUID?, limit: Int) async throws(StorageFault) -> [CountedStream] {
-        try await read { db in
+        try await ask { db in
             // An empty blob sorts before every other.
             let bound = after?.databaseValue ?? Data().databaseValue
             return try db.all(
@@ -66,7 +66,7 @@ extension SQLiteStore: StatisticsStore {
     }
 
     package func countedStreams(_ streams: [UUID]) async throws(StorageFault) -> [CountedStream] {
-        try await read { db in
+        try await ask { db in
             try streams.sorted().compactMap { stream in
                 try db.first("\(CountedStream.selection) WHERE heads.room_id = ?", [stream], CountedStream.init)
             }
@@ -74,7 +74,7 @@ extension SQLiteStore: StatisticsStore {
     }
 
     package func counts(of stream: UUID, from: Int, to: Int) async throws(StorageFault) -> StreamCounts? {
-        try await read { db in
+        try await ask { db in
             guard let position = try db.countedPosition(of: stream) else { return nil }
             let rows = try db.all(
                 """
@@ -91,7 +91,7 @@ extension SQLiteStore: StatisticsStore {
     package func plays(
         of stream: UUID, from: Int64, to: Int64, before: PlayPlace?, limit: Int
     ) async throws(StorageFault) -> StreamPlays? {
-        try await read { db in
+        try await ask { db in
             guard let position = try db.countedPosition(of: stream) else { return nil }
             let plays = try db.all(
                 """
@@ -109,7 +109,7 @@ extension SQLiteStore: StatisticsStore {
         of stream: UUID, from: Int64, to: Int64, byArtist: Bool, limit: Int
     ) async throws(StorageFault) -> StreamRanking? {
         let key = byArtist ? "artist_key" : "track"
-        return try await read { db in
+        return try await ask { db in
             guard let position = try db.countedPosition(of: stream) else { return nil }
             // The other columns are those of the row with the largest number.
             let tracks = try db.all(
@@ -133,7 +133,7 @@ extension SQLiteStore: StatisticsStore {
     }
 
     package func countedTracks(_ tracks: [UUID]) async throws(StorageFault) -> [CountedTrack] {
-        try await read { db in
+        try await ask { db in
             try tracks.compactMap { track in
                 try db.first(
                     "SELECT track, artist_key, title, artist FROM statistics_tracks WHERE track = ?", [track],

@@ -24,7 +24,7 @@ extension SQLiteStore {
         let chosen = question.streams.map { streams in
             streams.reduce(into: Data()) { $0.append(Data.fromDatabaseValue($1.databaseValue) ?? Data()) }
         }
-        return try await read { db in
+        return try await ask { db in
             try db.all(
                 """
                 SELECT song.track, song.artist_key, title, artist, ranked.plays, owners, heard
@@ -47,7 +47,7 @@ extension SQLiteStore {
         from first: Int, before day: Int, byArtist: Bool, leastOwners: Int, limit: Int
     ) async throws(StorageFault) -> [TopTrack] {
         let key = byArtist ? "artist_key" : "track"
-        return try await read { db in
+        return try await ask { db in
             try db.all(
                 """
                 WITH RECURSIVE days (hour) AS (
@@ -92,7 +92,7 @@ extension SQLiteStore {
     }
 
     package func audience(of stream: UUID, from: Int, to: Int) async throws(StorageFault) -> [CountBucket: Audience] {
-        try await read { db in
+        try await ask { db in
             let rows = try db.all(
                 """
                 SELECT CASE WHEN node = '' THEN 15 ELSE 1 END, minute, sum(peak), sum(listened_ms)
@@ -109,7 +109,7 @@ extension SQLiteStore {
     }
 
     package func staleDays(before day: Int, limit: Int) async throws(StorageFault) -> [Int] {
-        try await read { db in
+        try await ask { db in
             try db.all(
                 """
                 SELECT day FROM (
@@ -132,7 +132,7 @@ extension SQLiteStore {
     }
 
     package func sealedThrough() async throws(StorageFault) -> Int? {
-        try await read { db in
+        try await ask { db in
             try db.all(
                 """
                 SELECT max(bucket) / 24 FROM statistics_buckets

@@ -6,7 +6,7 @@ extension SQLiteStore: StatisticsArchive {
     package func proofs(
         of streams: [UUID], toHead: Bool, firstMinute: Int?
     ) async throws(StorageFault) -> [StatisticsProof] {
-        try await read { db in
+        try await ask { db in
             let counted = try streams.sorted().compactMap { stream in
                 try db.first("\(CountedStream.selection) WHERE heads.room_id = ?", [stream], CountedStream.init)
             }
@@ -15,7 +15,7 @@ extension SQLiteStore: StatisticsArchive {
     }
 
     package func streams(_ streams: [UUID], movedSince instant: Int64) async throws(StorageFault) -> [UUID] {
-        try await read { db in
+        try await ask { db in
             try streams.filter { stream in
                 try db.first(
                     """
@@ -44,7 +44,7 @@ extension SQLiteStore: StatisticsArchive {
     }
 
     package func strays(after: UUID?, limit: Int) async throws(StorageFault) -> [UUID] {
-        try await read { db in
+        try await ask { db in
             let bound = after?.databaseValue ?? Data().databaseValue
             return try db.all(
                 """
@@ -69,7 +69,7 @@ extension SQLiteStore: StatisticsArchive {
     }
 
     package func unnamedTracks(after: UUID?, limit: Int) async throws(StorageFault) -> [UUID] {
-        try await read { db in
+        try await ask { db in
             let bound = after?.databaseValue ?? Data().databaseValue
             return try db.all(
                 """
@@ -95,7 +95,7 @@ extension SQLiteStore: StatisticsArchive {
     }
 
     package func rebuildingSince() async throws(StorageFault) -> Int64? {
-        try await read { db in
+        try await ask { db in
             try db.first("SELECT computed_at FROM statistics_buckets WHERE span = 0 AND bucket = 0", []) {
                 try $0.decode(atIndex: 0)
             }
@@ -116,7 +116,7 @@ extension SQLiteStore: StatisticsArchive {
     // MARK: Days
 
     package func days() async throws(StorageFault) -> [StoredDay] {
-        try await read { db in
+        try await ask { db in
             try db.all(
                 """
                 SELECT bucket / 24, computed_at, sealed_at, checksum FROM statistics_buckets WHERE span = 24
@@ -133,7 +133,7 @@ extension SQLiteStore: StatisticsArchive {
 
     package func dayProof(of day: Int) async throws(StorageFault) -> DayProof? {
         let hour = day * 24
-        return try await read { db in
+        return try await ask { db in
             let late = "SELECT 1 FROM statistics_late WHERE hour >= ? AND hour < ? LIMIT 1"
             guard try db.first(late, [hour, hour + 24], { _ in true }) == nil else { return nil }
             let stored = try db.all(
@@ -165,7 +165,7 @@ extension SQLiteStore: StatisticsArchive {
     }
 
     package func firstUnproven() async throws(StorageFault) -> Int64? {
-        try await read { db in
+        try await ask { db in
             try db.first(
                 """
                 SELECT min((
@@ -181,7 +181,7 @@ extension SQLiteStore: StatisticsArchive {
     }
 
     package func summary() async throws(StorageFault) -> StatisticsSummary {
-        try await read { db in
+        try await ask { db in
             let found = try db.first(
                 """
                 SELECT count(*), count(*) FILTER (WHERE version IS NOT 0
@@ -260,7 +260,7 @@ extension Database {
         proof.events = try all(
             """
             SELECT seq, at, type, payload, checksum FROM events WHERE room_id = ? AND seq <= ?
-            AND (type IN ('roomCreated', 'roomUpdated', 'tracksAdded', 'entryFinished') OR seq = 2) ORDER BY seq
+            AND (type IN ('roomCreated', 'roomUpdated', 'tracksAdded', 'durationSet', 'entryFinished') OR seq = 2) ORDER BY seq
             """, [stream, through]
         ) { try StoredEvent(row: $0) }
         let counts = try all(

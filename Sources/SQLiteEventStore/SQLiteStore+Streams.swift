@@ -35,7 +35,8 @@ extension SQLiteStore {
                 guard let head = try db.head(of: stream) else { continue }
                 found[stream] = LoadedStream(
                     head: head, snapshot: nil, events: try db.events(of: stream, after: after.seq, limit: .max),
-                    keys: try db.keys(of: stream, after: after.keyed))
+                    keys: try db.keys(of: stream, after: after.keyed),
+                    continues: try db.continues(stream, after, to: head.version))
             }
             return found
         }
@@ -45,6 +46,15 @@ extension SQLiteStore {
         _ stream: UUID, after seq: Int, limit: Int, bytes: Int
     ) async throws(StorageFault) -> [StoredEvent] {
         try await read { try $0.events(of: stream, after: seq, limit: max(0, limit), bytes: bytes) }
+    }
+
+    package func renew(_ renewal: EpochRenewal, replacing epoch: String) async throws(StorageFault) -> Bool {
+        try await write { db in
+            try db.renewEpoch(renewal, replacing: epoch)
+            guard db.changesCount == 1 else { return false }
+            try db.run("DELETE FROM snapshots WHERE room_id = ?", [renewal.stream])
+            return true
+        }
     }
 
     package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
@@ -97,11 +107,21 @@ extension Database {
     }
 
     fileprivate func head(of stream: UUID) throws -> StreamHead? {
-        try first("SELECT epoch, seq, keyed FROM heads WHERE room_id = ?", [stream]) { row in
-            StreamHead(
-                epoch: try row.decode(atIndex: 0),
-                version: StreamVersion(seq: try row.decode(atIndex: 1), keyed: try row.decode(atIndex: 2)))
-        }
+        try first("SELECT \(StreamHead.columns) FROM heads WHERE room_id = ?", [stream], StreamHead.init(row:))
+    }
+
+    /// Whether a stream still has what it had at a version: ``LoadedStream/continues``.
+    fileprivate func continues(_ stream: UUID, _ version: StreamVersion, to head: StreamVersion) throws -> Bool {
+        guard version.seq <= head.seq, version.keyed <= head.keyed else { return false }
+        guard version.seq > 0, let tail = version.tail else { return true }
+        let isSame = try first(
+            """
+            SELECT checksum IS ?3 OR EXISTS (
+                SELECT 1 FROM directory WHERE room_id = ?1 AND (forget_at IS NOT NULL OR cleared_seq >= ?2))
+            FROM events WHERE room_id = ?1 AND seq = ?2
+            """, [stream, version.seq, tail]
+        ) { try $0.decode(Bool.self, atIndex: 0) }
+        return isSame ?? false
     }
 
     fileprivate func events(
@@ -131,6 +151,18 @@ extension Database {
             SELECT \(StoredSnapshot.columns) FROM snapshots
             WHERE room_id = ? AND seq <= ? AND reducer_version = ? ORDER BY seq DESC LIMIT 1
             """, [stream, seq, reducerVersion], StoredSnapshot.init(row:))
+    }
+}
+
+extension StreamHead {
+    /// The columns in the order in which they are decoded.
+    static let columns = "epoch, seq, keyed, tail"
+
+    init(row: Row) throws {
+        self.init(
+            epoch: try row.decode(atIndex: 0),
+            version: StreamVersion(
+                seq: try row.decode(atIndex: 1), keyed: try row.decode(atIndex: 2), tail: try row.decode(atIndex: 3)))
     }
 }
 

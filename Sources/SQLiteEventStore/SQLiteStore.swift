@@ -8,9 +8,9 @@ import SystemErrors
 ///
 /// Appended events are on the disk when ``EventStore/append(_:)`` returns: write-ahead log, `synchronous=FULL`. Any
 /// number of processes may open one file on one machine, but never over a network file system. Writes first take the
-/// file's write lock and wait at most five seconds for each other; reads never wait for writes. SQLite runs on GRDB's
-/// dispatch queues, one for writing and one for each of four readers, never on a thread of Swift's tasks. Cancelling a
-/// task does not cancel a call that has begun.
+/// file's write lock and wait at most five seconds for each other; opening waits as long; reads never wait for writes.
+/// SQLite runs on GRDB's dispatch queues, one for writing and one for each of four readers, never on a thread of Swift's
+/// tasks. Cancelling a task does not cancel a call that has begun.
 ///
 /// Usage: open a store, migrate it with ``migrate()``, use it, and end with ``close()``.
 package final class SQLiteStore: EventStore {
@@ -21,14 +21,31 @@ package final class SQLiteStore: EventStore {
     package let path: String
 
     private let pool: DatabasePool
+    /// The readers for all that is read and computed of statistics, so that no read of the log waits behind a question
+    /// that takes long.
+    private let statisticsPool: DatabasePool
+    /// The file that was opened: its device and number.
+    private let file: FileIdentity?
     /// Calls that have begun and not ended.
     private let underWay = DispatchGroup()
     /// Whether the owner has closed the store.
     private let isClosed = Atomic(false)
 
-    private init(path: String, pool: DatabasePool) {
+    private init(path: String, pool: DatabasePool, statisticsPool: DatabasePool) {
         self.path = path
         self.pool = pool
+        self.statisticsPool = statisticsPool
+        file = FileIdentity(of: path)
+    }
+
+    /// Throws if the file that is open is not at its path any more: what is written to it would be lost.
+    private func checkPlace() throws(StorageFault) {
+        guard FileIdentity(of: path) != file else { return }
+        throw .unreachable(
+            .init(
+                code: "ENOENT",
+                message:
+                    "\(path) was moved away or replaced while it was open: stop the server before the file is touched"))
     }
 
     // MARK: Life
@@ -44,8 +61,12 @@ package final class SQLiteStore: EventStore {
         try await open(directory: directory, lockTimeout: 5)
     }
 
-    /// Opens the database, with a limit in seconds for waiting for the file's write lock; see ``open(directory:)``.
-    static func open(directory: String, lockTimeout: Double) async throws(StorageFault) -> SQLiteStore {
+    /// Opens the database, with a limit in seconds for waiting for the file's locks, and with what is called between two
+    /// tries to open a file that another process has locked; see ``open(directory:)``.
+    static func open(
+        directory: String, lockTimeout: Double,
+        pause: @escaping @Sendable () -> Void = { Thread.sleep(forTimeInterval: .random(in: 0.001...0.02)) }
+    ) async throws(StorageFault) -> SQLiteStore {
         let result: Result<SQLiteStore, StorageFault> = await withCheckedContinuation { continuation in
             queue().async {
                 continuation.resume(
@@ -53,14 +74,18 @@ package final class SQLiteStore: EventStore {
                         try makeDirectory(directory)
                         let path = URL(filePath: directory).appending(path: fileName).path
                         try keepToOwner(path)
-                        return SQLiteStore(path: path, pool: try openPool(path: path, lockTimeout: lockTimeout))
+                        let pool = try openPool(path: path, lockTimeout: lockTimeout, pause: pause)
+                        let statisticsPool = try openReaders(path: path, lockTimeout: lockTimeout)
+                        return SQLiteStore(path: path, pool: pool, statisticsPool: statisticsPool)
                     })
             }
         }
         return try result.get()
     }
 
-    private static func openPool(path: String, lockTimeout: Double) throws(StorageFault) -> DatabasePool {
+    private static func openPool(
+        path: String, lockTimeout: Double, pause: () -> Void
+    ) throws(StorageFault) -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "backline.sqlite"
         configuration.busyMode = .timeout(lockTimeout)
@@ -68,11 +93,33 @@ package final class SQLiteStore: EventStore {
         // A removed room is deleted before its events.
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+        let began = ContinuousClock.now
+        while true {
+            do {
+                let pool = try DatabasePool(path: path, configuration: configuration)
+                // DatabasePool sets NORMAL, with which the last commits can be lost if the machine crashes.
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                return pool
+            } catch let error as DatabaseError
+                where error.resultCode == .SQLITE_BUSY && ContinuousClock.now - began < .seconds(lockTimeout)
+            {
+                // A new file gets its write-ahead log under a lock for which SQLite does not wait, since a process that
+                // reads, as this one does then, could wait for ever.
+                pause()
+            } catch {
+                throw StorageFault(error, context: "the database \(path) cannot be opened")
+            }
+        }
+    }
+
+    private static func openReaders(path: String, lockTimeout: Double) throws(StorageFault) -> DatabasePool {
+        var configuration = Configuration()
+        configuration.label = "backline.sqlite.statistics"
+        configuration.busyMode = .timeout(lockTimeout)
+        configuration.maximumReaderCount = 2
+        configuration.readonly = true
         do {
-            let pool = try DatabasePool(path: path, configuration: configuration)
-            // DatabasePool sets NORMAL, with which the last commits can be lost if the machine crashes.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            return pool
+            return try DatabasePool(path: path, configuration: configuration)
         } catch {
             throw StorageFault(error, context: "the database \(path) cannot be opened")
         }
@@ -82,8 +129,9 @@ package final class SQLiteStore: EventStore {
     ///
     /// SQLite creates the files beside it with the main file's mode. Files of other owners keep their modes.
     private static func keepToOwner(_ path: String) throws(StorageFault) {
-        // The path is a C string for the length of the call.
-        let descriptor = unsafe Foundation.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        // The path is a C string for the length of the call. A file that exists is not opened: closing it would end the
+        // locks that this process has on it.
+        let descriptor = unsafe Foundation.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         // SQLite will report any problem with the file.
         if descriptor >= 0 { _ = Foundation.close(descriptor) }
         for file in [path, path + "-wal", path + "-shm"] {
@@ -120,11 +168,14 @@ package final class SQLiteStore: EventStore {
         guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return nil }
         let result: Result<StorageFault?, StorageFault> = await withCheckedContinuation { continuation in
             // GRDB would run a read that is still queued on a connection that is closed.
-            underWay.notify(queue: Self.queue()) { [pool] in
+            underWay.notify(queue: Self.queue()) { [pool, statisticsPool] in
+                // Its readers would keep the log from being emptied.
+                let closing = Result { try statisticsPool.close() }
                 let fault = emptyingLog ? Self.emptyLog(of: pool) : nil
                 continuation.resume(
                     returning: Result {
                         try pool.close()
+                        try closing.get()
                         return fault
                     }.mapError { StorageFault($0) })
             }
@@ -151,7 +202,11 @@ package final class SQLiteStore: EventStore {
     package func checkHealth() async throws(StorageFault) {
         try await perform { pool, finish in
             pool.asyncWriteWithoutTransaction { db in
-                finish(Result { try db.inTransaction(.immediate) { .rollback } }.mapError { StorageFault($0) })
+                finish(
+                    Result {
+                        try self.checkPlace()
+                        try db.inTransaction(.immediate) { .rollback }
+                    }.mapError { StorageFault($0) })
             }
         }
     }
@@ -173,7 +228,20 @@ package final class SQLiteStore: EventStore {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageFault) -> Value {
-        try await perform { pool, finish in
+        try await read(from: pool, body)
+    }
+
+    /// Reads what is counted, as of one instant.
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StorageFault) -> Value {
+        try await read(from: statisticsPool, body)
+    }
+
+    private func read<Value: Sendable>(
+        from pool: DatabasePool, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StorageFault) -> Value {
+        try await perform { _, finish in
             pool.asyncRead { db in
                 finish(Result { try body(db.get()) }.mapError { StorageFault($0) })
             }
@@ -185,7 +253,13 @@ package final class SQLiteStore: EventStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageFault) -> Value {
         try await perform { pool, finish in
-            pool.asyncWriteWithoutTransaction { db in finish(db.transaction(body)) }
+            pool.asyncWriteWithoutTransaction { db in
+                finish(
+                    db.transaction { db in
+                        try self.checkPlace()
+                        return try body(db)
+                    })
+            }
         }
     }
 
@@ -215,6 +289,20 @@ package final class SQLiteStore: EventStore {
     /// Returns a queue for blocking work.
     private static func queue() -> DispatchQueue {
         DispatchQueue(label: "backline.sqlite.life")
+    }
+}
+
+/// A file, whatever its name is.
+private struct FileIdentity: Equatable {
+    var device: dev_t
+    var number: ino_t
+
+    /// The file at a path; nil if there is none.
+    init?(of path: String) {
+        var status = stat()
+        // The structure is filled during the call.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        (device, number) = (status.st_dev, status.st_ino)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 
 /// The configuration that all connections of one kind share: certificate and key, versions, ciphers, verification.
 ///
@@ -108,6 +109,15 @@ internal import COpenSSL
 
     deinit {
         unsafe SSL_CTX_free(pointer)
+    }
+
+    /// The end of a server's certificate, in seconds since the Unix epoch; 0 in a client's context.
+    var certificateEnd: Int {
+        // The certificate belongs to the context, and the time to the certificate.
+        guard let certificate = unsafe SSL_CTX_get0_certificate(pointer) else { return 0 }
+        var end = unsafe tm()
+        guard unsafe ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1 else { return 0 }
+        return unsafe timegm(&end)
     }
 
     private func trustSystem() throws(TLSFault) {

@@ -61,7 +61,7 @@ extension TLSHandler {
     func reportEndOfTransport(during phase: Phase, _ context: ChannelHandlerContext) {
         switch phase {
         case .handshaking: context.fireErrorCaught(TLSFault.closedDuringHandshake)
-        case .open: context.fireErrorCaught(TLSFault.truncated)
+        case .open: if !hasInputEnded { context.fireErrorCaught(TLSFault.truncated) }
         case .idle, .closing, .closed: break
         }
     }

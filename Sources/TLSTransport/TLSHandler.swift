@@ -11,8 +11,8 @@ package import NIOCore
 /// - Writing: everything written before one flush goes out in as few records as possible, in one piece. A
 ///   promise succeeds when the transport has taken the last byte of its write.
 /// - Closing: `close()` sends `close_notify` after all flushed writes and closes the channel once the
-///   transport has taken everything, or after `closeTimeout`; writes that were not flushed fail. TLS is never half
-///   closed: closing the output closes everything, and so does `close_notify` from the peer.
+///   transport has taken everything, or after `closeTimeout`; writes that were not flushed fail. Closing
+///   the output closes everything, and so does `close_notify` from the peer, unless the channel allows half closure.
 /// - Failing: a ``TLSFault`` goes through `errorCaught`, then the channel is closed. A transport that ends without
 ///   `close_notify` is a ``TLSFault/truncated``, which is common and for most protocols harmless.
 /// - Removing it from a channel that is still open closes the channel, so that nothing goes out in clear.
@@ -76,6 +76,8 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadPutOff = false
     private let whenItsTurn: ((@escaping @Sendable () -> Void) -> Bool)?
     private var readRequested = false
+    /// Whether the peer has sent `close_notify` on a channel that outlives it.
+    var hasInputEnded = false
     private var unreadReplies = 0
 
     /// Makes the handler of one connection.
@@ -141,11 +143,11 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.fireUserInboundEventTriggered(event)
             return
         }
-        // The transport allows half closure, TLS does not. While closing, the reply is already being sent.
+        // While closing, the reply is already being sent.
         switch phase {
         case .idle, .closing, .closed: break
         case .handshaking: fail(.closedDuringHandshake, context)
-        case .open: fail(.truncated, context)
+        case .open: if !hasInputEnded { fail(.truncated, context) }
         }
     }
 
@@ -300,7 +302,12 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .needsBytes:
             return false
         case .closeNotify:
-            beginClose(context, promise: nil)
+            if (try? context.channel.syncOptions?.getOption(.allowRemoteHalfClosure)) == true {
+                hasInputEnded = true
+                context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            } else {
+                beginClose(context, promise: nil)
+            }
             return false
         case .failed(let fault):
             fail(fault, context)

@@ -6,6 +6,13 @@ package struct TerminalFailure: Error, Sendable, Equatable {
     package var message: String
     /// The exit code: 1, or as in `sysexits.h`.
     package var exitCode: Int32
+    /// Whether the room that was named is not one.
+    var isAboutRoom = false
+
+    init(message: String, exitCode: Int32) {
+        self.message = message
+        self.exitCode = exitCode
+    }
 
     /// The message as a terminal may get it: it may have texts of a server in it, and lists of tracks on further lines.
     package var text: String {
@@ -27,17 +34,25 @@ package struct TerminalFailure: Error, Sendable, Equatable {
 
 extension TerminalFailure {
     /// An error of the client library, with what to do about it.
-    package init(_ error: ClientError, room: String? = nil) {
+    ///
+    /// `hasToken` tells that BACKLINE_TOKEN has named the session.
+    package init(
+        _ error: ClientError, room: String? = nil, hasToken: Bool = Surroundings.current["BACKLINE_TOKEN"] != nil
+    ) {
         let room = room ?? "CODE"
         switch error.code {
+        case .unauthorized where hasToken: self = .badToken
         case .unauthorized:
             self = .refused("the session is over: run 'backline sign-in' to begin another one")
         case .notMember: self = .refused("only members may do this: run 'backline join \(room)' first")
         case .forbidden: self = .refused("only the owner and the DJs of the room may do this")
-        case .banned: self = .refused("you are banned from the room\(Self.wait(error))")
+        case .banned:
+            let reason = error.reason.map { " (\($0))" } ?? ""
+            self = .refused("you are banned from the room\(reason)\(Self.wait(error))")
         case .roomClosed: self = .refused("the room is closed")
         case .notFound where ["there is no such room", "the room has ended"].contains(error.message):
             self = .refused("there is no room \(room): check its code")
+            isAboutRoom = true
         case .rateLimited: self = .refused("that was too much in too short a time\(Self.wait(error))")
         case .unavailable, .internal, .offline:
             let fault = error.cause as? TransportFault
@@ -45,11 +60,14 @@ extension TerminalFailure {
             self = .unavailable(error.message + hint)
         case .store: self = .unavailable("\(error.message): \(error.cause.map { "\($0)" } ?? "unknown")")
         case .outcomeUnknown:
-            self = .unavailable(
-                "the connection was lost: nobody can say whether it was done; look with 'backline queue'")
+            self = .unavailable("nobody can say whether it was done; look with 'backline queue'")
         default: self = .refused(error.message)
         }
     }
+
+    /// What the environment has named is no token of a session.
+    static let badToken = refused(
+        "the server does not accept the token in BACKLINE_TOKEN: give it another one, or unset it")
 
     private static func wait(_ error: ClientError) -> String {
         guard let wait = error.retryAfter else { return "" }

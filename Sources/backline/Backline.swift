@@ -30,12 +30,24 @@ struct Backline: AsyncParsableCommand {
 
     private static func run() async throws {
         let arguments = Rehearse.withoutProgram(Array(CommandLine.arguments.dropFirst()))
+        if let word = arguments.first, !word.hasPrefix("-"), !names.contains(word) {
+            let hint = NearCommand.of(word, among: names).map { "Did you mean \"\($0)\"? " } ?? ""
+            throw Failure.usage("there is no command \"\(word)\". \(hint)'backline --help' lists all commands")
+        }
         var command = try parseAsRoot(TerminalCommands.prepared(arguments))
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {
             try command.run()
         }
+    }
+
+    /// The names of all commands.
+    private static var names: [String] {
+        let groups = configuration.groupedSubcommands.flatMap(\.subcommands)
+        return (configuration.subcommands + groups).map { command in
+            command.configuration.commandName ?? "\(command)".lowercased()
+        } + ["help"]
     }
 
     private static func end(with error: any Error) -> Never {

@@ -17,6 +17,7 @@ struct ReadSettings: ParsableArguments {
         let count = try Setting.count(maxHeavyReads, "max-heavy-reads", in: 1...64) ?? max(1, System.coreCount / 2)
         settings.heavyWork.sideBySide[.log] = count
         settings.heavyWork.sideBySide[.pool] = count
+        settings.heavyWork.sideBySide[.statistics] = max(1, min(2, System.coreCount / 2))
     }
 }
 
@@ -37,7 +38,7 @@ struct HeavyWorkThreads {
         switch kind {
         case .encoding: 2
         case .pool: 5
-        case .log: 10
+        case .log, .statistics: 10
         }
     }
 

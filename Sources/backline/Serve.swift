@@ -19,9 +19,10 @@ struct Serve: AsyncParsableCommand {
         abstract: "Serve rooms over HTTP and WebSocket, with TLS, on one port.",
         discussion: """
             Prints one line on standard output when clients can connect: listening on https://HOST:PORT. A line for \
-            each address of the page follows: page https://…/. Logs go to standard error. SIGTERM and SIGINT stop the server: it tells clients to reconnect, finishes commands in \
-            flight, and ends with exit code 0. A second signal of the same kind ends it at once. Brackets name the \
-            environment variable of each flag; a flag overrides its variable.
+            each address of the page follows: page https://…/. Logs go to standard error. SIGTERM and SIGINT stop the \
+            server: it tells clients to reconnect, finishes commands in flight, and ends with exit code 0. A second \
+            signal of the same kind ends it at once. SIGHUP reads the certificate and its key again, SIGUSR1 and \
+            SIGUSR2 do nothing. Brackets name the environment variable of each flag; a flag overrides its variable.
             """)
 
     @Option(help: "The address to listen on. [BACKLINE_HOST; default: 127.0.0.1]")
@@ -102,6 +103,7 @@ struct Serve: AsyncParsableCommand {
     var logLevel: LogLevel?
 
     func run() async throws {
+        ServerSignals.ignoreOthersThanStops()
         let level = try (logLevel ?? Environment.value("BACKLINE_LOG_LEVEL"))?.level ?? .info
         let node = Node.makeName()
         LoggingSystem.bootstrap { label in
@@ -145,7 +147,7 @@ struct Serve: AsyncParsableCommand {
 
     private func serverSettings(node: String) throws -> RoomServerSettings {
         var settings = RoomServerSettings(version: Version.current, node: node)
-        settings.host = host ?? Environment["BACKLINE_HOST"] ?? settings.host
+        settings.host = Self.withoutBrackets(host ?? Environment["BACKLINE_HOST"] ?? settings.host)
         settings.port = try Setting.count(port, "port", in: 0...65_535) ?? settings.port
         settings.metricsAddress = try Setting.value(
             metricsAddress, "metrics-address",
@@ -186,6 +188,11 @@ struct Serve: AsyncParsableCommand {
         return settings
     }
 
+    /// An address without the brackets that it has in a link.
+    private static func withoutBrackets(_ host: String) -> String {
+        host.hasPrefix("[") && host.hasSuffix("]") && host.contains(":") ? String(host.dropFirst().dropLast()) : host
+    }
+
     /// Returns an origin as browsers send it: scheme, host and, unless it is the scheme's default, port.
     private static func checkedOrigin(_ text: String) throws -> String {
         let origin = text.lowercased()
@@ -208,7 +215,7 @@ struct Serve: AsyncParsableCommand {
         switch (certificate, key) {
         case (let certificate?, let key?):
             do throws(TLSFault) {
-                settings.tls = try TLSContext(serverCertificateChain: certificate, privateKey: key)
+                settings.tls = try ServerCertificate(chain: certificate, key: key)
             } catch {
                 throw Failure.usage(error.description)
             }
@@ -224,8 +231,7 @@ struct Serve: AsyncParsableCommand {
                 logger.notice(
                     "Browsers and phones that are told to trust its authority trust the certificate",
                     metadata: ["authority": "\(made.authorityPath)", "sha256": "\(made.authorityFingerprint.colonHex)"])
-                settings.tls = try TLSContext(
-                    serverCertificateChain: made.certificatePath, privateKey: made.keyPath)
+                settings.tls = try ServerCertificate(chain: made.certificatePath, key: made.keyPath)
                 settings.developmentAuthority = made.authority
             } catch {
                 throw Failure.usage("--data: \(error.description)")
@@ -314,10 +320,18 @@ struct Serve: AsyncParsableCommand {
         let services = ServiceGroup(
             services: [RoomHousekeeping(rooms: rooms), server], logger: logger)
         // Installed before anybody can know that the server runs.
-        let signals = await StopSignals()
+        let signals = await ServerSignals()
         do {
             try await withThrowingTaskGroup { tasks in
-                tasks.addTask { await signals.run { await services.triggerGracefulShutdown() } }
+                let certificate = settings.tls.map { CertificateWatch($0, logger: logger) }
+                tasks.addTask {
+                    await signals.run {
+                        await services.triggerGracefulShutdown()
+                    } reload: {
+                        certificate?.reload()
+                    }
+                }
+                if let certificate { tasks.addTask { await certificate.run() } }
                 try await services.run()
                 tasks.cancelAll()
             }

@@ -142,7 +142,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A request's body may arrive slowly for this long. From then on it must average 1 KiB a second. [BACKLINE_BODY_GRACE_SECONDS; default: 10]",
+            "A request's body may take this long, and a second more for each KiB of it that has arrived. [BACKLINE_BODY_GRACE_SECONDS; default: 10]",
             valueName: "s"))
     var bodyGraceSeconds: String?
 

@@ -4,7 +4,7 @@ import Testing
     let tree: SourceTree
 
     init() throws {
-        tree = try SourceTree()
+        tree = try SourceTree.shared
     }
 
     @Test func `every target has its line in the table and every line its target`() {
@@ -22,8 +22,8 @@ import Testing
     @Test func `a target imports nothing but what its line allows`() {
         let allowed = Dictionary(uniqueKeysWithValues: importArrows.map { ($0.target, $0.targets.union($0.modules)) })
         for target in tree.targets {
-            for (path, source) in target.files {
-                let strangers = importedModules(in: source).subtracting(allowed[target.name, default: []])
+            for (path, imports) in target.importsOfFiles {
+                let strangers = imports.subtracting(allowed[target.name, default: []])
                 #expect(strangers.isEmpty, "\(target.name)/\(path) imports \(strangers.sorted())")
             }
         }

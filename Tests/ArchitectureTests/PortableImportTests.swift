@@ -8,7 +8,7 @@ import Testing
         "RoomClientTesting",
     ])
     func `Foundation is imported under the name that the platform has for it`(name: String) throws {
-        let target = try #require(try SourceTree().targets.first { $0.name == name })
+        let target = try #require(try SourceTree.shared.targets.first { $0.name == name })
         #expect(!target.files.isEmpty)
         for (path, source) in target.files {
             let others = importedModules(in: withoutPortableImports(source))

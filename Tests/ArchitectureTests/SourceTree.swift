@@ -6,19 +6,28 @@ struct SourceTree {
     struct Target {
         let name: String
         let files: [String: String]
+        /// The modules that each file imports.
+        let importsOfFiles: [String: Set<String>]
+
+        init(name: String, files: [String: String]) {
+            self.name = name
+            self.files = files
+            importsOfFiles = files.mapValues(importedModules)
+        }
 
         /// The modules that the target's files import.
-        var imports: Set<String> {
-            files.values.reduce(into: []) { $0.formUnion(importedModules(in: $1)) }
-        }
+        var imports: Set<String> { importsOfFiles.values.reduce(into: []) { $0.formUnion($1) } }
     }
+
+    /// The package that this file belongs to, read once.
+    static var shared: SourceTree { get throws { try read.get() } }
+    private static let read = Result { try SourceTree() }
 
     let targets: [Target]
     /// The text of `Package.swift`.
     let manifest: String
 
-    /// Reads the package that this file belongs to.
-    init(file: String = #filePath) throws {
+    private init(file: String = #filePath) throws {
         let root = URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let sources = root.appending(path: "Sources")

@@ -5,7 +5,7 @@ import Testing
 @Suite struct UnitTests {
     @Test(arguments: ["RoomService", "PushServer"])
     func `units do not use each other in a circle`(name: String) throws {
-        let target = try #require(try SourceTree().targets.first { $0.name == name })
+        let target = try #require(try SourceTree.shared.targets.first { $0.name == name })
         let graph = UnitGraph(files: target.files)
         #expect(graph.uses.count > 30)
         for circle in graph.circles { Issue.record("\(name):\n\(graph.description(of: circle))") }
@@ -23,30 +23,5 @@ import Testing
         #expect(
             graph.description(of: ["Lower", "Middle", "Upper"])
                 == "Lower uses Upper: Upper\nMiddle uses Lower: Lower\nUpper uses Middle: Middle")
-    }
-
-    @Test func `comments, strings and private types are no use of a unit`() {
-        let graph = UnitGraph(files: [
-            "Upper.swift": "struct Upper { let lower: Lower }\nprivate struct Handler {}",
-            "Lower.swift": """
-            // As Upper has it.
-            /* Upper, /* Upper */ Upper */
-            struct Lower {
-                struct Handler {}
-                let text = "Upper, \\"Upper\\"", raw = #"\\(Upper) " Upper"#
-            }
-            """,
-        ])
-        #expect(graph.circles.isEmpty)
-    }
-
-    @Test func `identifiers are found whatever stands around them`() {
-        let source = ##"""
-            let a = "text \(b(c, "more \(d) text") + e) text" + #"\(text) " \#(f)"# + g // text
-            let h = """
-                text "text" \(i)
-                """, j = k/* text */.l
-            """##
-        #expect(identifiers(in: source) == Set("let a b c d e f g h i j k l".split(separator: " ").map { String($0) }))
     }
 }

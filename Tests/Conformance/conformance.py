@@ -16,6 +16,11 @@ import tempfile
 import time
 from collections import Counter
 
+# Programs that are told their port get it as in the end-to-end tests.
+sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "EndToEnd"))
+
+from ports import free_port  # noqa: E402
+
 PASSING = {"OK", "NON-STRICT", "INFORMATIONAL"}
 """What Autobahn may say about a case, and about how it closed, for the case to count as passed."""
 
@@ -149,8 +154,7 @@ def follow_cases(chosen, folder, cases):
          "-keyout", key, "-out", certificate],
         check=True, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     specification = {
         "url": f"wss://127.0.0.1:{port}", "key": str(key), "cert": str(certificate), **only(cases),
     }
@@ -170,7 +174,7 @@ def only(cases):
 
 def listens(port):
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        socket.create_connection(("127.0.0.1", port)).close()
         return True
     except OSError:
         return False
@@ -252,13 +256,24 @@ def main():
     chosen = arguments()
     # Whatever ends this program ends its children: `running` does that on the way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if chosen.role == "both":
+        return in_both_roles()
     listing = subprocess.run(
         [chosen.suite / "bin/python", "-c", CASES_IN_SUITE], stdout=subprocess.PIPE, check=True, text=True
     )
     cases = select(json.loads(listing.stdout), chosen)
     roles = {"server": serve_cases, "client": follow_cases}
-    outcomes = [prove(role, run, chosen, cases) for role, run in roles.items() if chosen.role in (role, "both")]
-    return 0 if all(outcomes) else 1
+    return 0 if prove(chosen.role, roles[chosen.role], chosen, cases) else 1
+
+
+def in_both_roles():
+    """Runs this program once for each role, side by side: the suite uses one processor."""
+    with contextlib.ExitStack() as stack:
+        started = [
+            stack.enter_context(running(sys.executable, __file__, *sys.argv[1:], "--role", role))
+            for role in ("server", "client")
+        ]
+        return 1 if any([process.wait() for process in started]) else 0
 
 
 if __name__ == "__main__":

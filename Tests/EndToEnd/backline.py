@@ -9,7 +9,9 @@ import hashlib
 import http.client
 import json
 import os
+import pathlib
 import queue
+import select
 import signal
 import socket
 import ssl
@@ -24,14 +26,19 @@ import websockets.asyncio.client
 import websockets.exceptions
 
 from fold import Follower
+from ports import free_port
 
 PROTOCOL = "backline.v1.json"
-PATIENCE = 20.0
-"""Seconds after which an expected event counts as not happening."""
+PATIENCE = 120.0
+"""Seconds after which an expected event counts as not happening: only what hangs takes so long."""
 
 
 NO_GRACE = ("--presence-grace-seconds", "0")
 """For tests that wait until a member is offline: a member without a connection is offline at once."""
+
+
+PATIENT = ("--stall-limit-seconds", "3600", "--silence-limit-seconds", "3600")
+"""For tests with clients that do not read, or say nothing, for as long as the test takes."""
 
 
 def program():
@@ -115,6 +122,19 @@ def _environment(extra=None):
     return {**kept, **(extra or {})}
 
 
+def _unverified():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+@functools.cache
+def _shared_context():
+    """To make one takes as long as a handshake."""
+    return _unverified()
+
+
 @dataclasses.dataclass
 class Address:
     """A server's address, and requests to it. It can be handed to another process."""
@@ -129,27 +149,30 @@ class Address:
 
     def context(self):
         """TLS without verification: the certificate is the server's own, made for development."""
+        return None if self.scheme == "http" else _unverified()
+
+    def connect(self, timeout=PATIENCE):
+        """A connection for requests."""
         if self.scheme == "http":
-            return None
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-        return context
+            connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+        else:
+            connection = http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=_shared_context())
+        connection.connect()
+        return connection
+
+    def connected(self, headers, timeout):
+        """A connection for one request with these fields, as a context."""
+        return contextlib.closing(self.connect(timeout))
 
     def request(self, method, path, body=None, token=None, headers=None, timeout=PATIENCE):
-        """One request on a connection of its own. `body` is sent as JSON unless it is bytes."""
+        """One request. `body` is sent as JSON unless it is bytes."""
         sent = dict(headers or {})
         if token is not None:
             sent.setdefault("Authorization", f"Bearer {token}")
         if body is not None:
             sent.setdefault("Content-Type", "application/json")
             body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        if self.scheme == "http":
-            connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
-        else:
-            connection = http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=self.context())
-        with contextlib.closing(connection):
-            connection.connect()
+        with self.connected(sent, timeout) as connection:
             began = time.monotonic()
             connection.request(method, path, body, sent)
             response = connection.getresponse()
@@ -165,9 +188,16 @@ class Address:
 class Server(Address):
     """One process of the program. It keeps its port and its data across restarts."""
 
-    def __init__(self, *options, store=("--store", "memory"), environment=None, host="127.0.0.1", prefix=()):
-        """`prefix` is the beginning of the command, such as one that enters a network namespace."""
+    def __init__(
+        self, *options, store=("--store", "memory"), environment=None, host="127.0.0.1", prefix=(),
+        keeps_connections=False,
+    ):
+        """`prefix` is the beginning of the command, such as one that enters a network namespace.
+
+        If it keeps connections, a thread's requests take one in turn, as those of an app do.
+        """
         super().__init__(host)
+        self.kept = threading.local() if keeps_connections else None
         self.prefix = prefix
         self.options = [*store, *options]
         self.environment = environment
@@ -181,6 +211,7 @@ class Server(Address):
 
     def start(self):
         """Starts the program and waits for its line `listening on …`."""
+        self.port = self.port or free_port()
         command = [*self.prefix, program(), "serve", "--host", self.host, "--port", str(self.port), *self.options]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True,
@@ -215,6 +246,36 @@ class Server(Address):
         self.process.send_signal(by)
         return self.process.wait(PATIENCE)
 
+    @contextlib.contextmanager
+    def connected(self, headers, timeout):
+        # A handshake that is refused ends its connection.
+        if self.kept is None or "Upgrade" in headers:
+            with super().connected(headers, timeout) as connection:
+                yield connection
+            return
+        if not self._has_kept():
+            self.kept.connection = self.connect()
+        connection = self.kept.connection
+        connection.sock.settimeout(timeout)
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        self.kept.since = time.monotonic()
+
+    def _has_kept(self):
+        """Whether this thread has a connection that the server has not closed, and is not about to: after 60 s."""
+        connection = getattr(self.kept, "connection", None)
+        return (
+            connection is not None and connection.sock is not None and time.monotonic() - self.kept.since < 30
+            and not select.select([connection.sock], [], [], 0)[0])
+
+    @property
+    def data(self):
+        """Its data folder."""
+        return pathlib.Path(self.options[self.options.index("--data") + 1])
+
     @property
     def running(self):
         return self.process is not None and self.process.poll() is None
@@ -234,7 +295,7 @@ class Server(Address):
 
     @property
     def address(self):
-        """Its address, without the process."""
+        """Its address, without the process: each request has a connection of its own."""
         return Address(self.host, self.port, self.scheme)
 
     def __enter__(self):
@@ -360,7 +421,8 @@ class Socket:
             sent["Authorization"] = f"Bearer {token}"
         scheme = "ws" if server.scheme == "http" else "wss"
         self._opening = websockets.asyncio.client.connect(
-            f"{scheme}://{server.host}:{server.port}{path}", ssl=server.context(), additional_headers=sent,
+            f"{scheme}://{server.host}:{server.port}{path}", ssl=_shared_context() if scheme == "wss" else None,
+            additional_headers=sent,
             subprotocols=list(subprotocols) or None, origin=origin, compression=None, proxy=None, max_size=None,
             max_queue=None, ping_interval=None, open_timeout=PATIENCE, close_timeout=5,
         )
@@ -499,8 +561,8 @@ class RawSocket:
         if receive_buffer is not None:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         plain.connect((server.host, server.port))
-        context = server.context()
-        self.stream = context.wrap_socket(plain, server_hostname="localhost") if context else plain
+        is_plain = server.scheme == "http"
+        self.stream = plain if is_plain else _shared_context().wrap_socket(plain, server_hostname="localhost")
         lines = [
             f"GET {path} HTTP/1.1", f"Host: {server.host}:{server.port}", "Upgrade: websocket", "Connection: Upgrade",
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",

@@ -26,7 +26,9 @@ from chaos_network import Namespace
 from chaos_statistics import Counted
 from fold import differences
 
-FAULTS = ["kill a server", "kill backends", "restart PostgreSQL", "stop a server for 10 s", "cut a server off"]
+FAULTS = ["kill a server", "kill backends", "restart PostgreSQL", "stop a server", "cut a server off"]
+ONE_ROUND = {"seconds": 2.5 * (len(FAULTS) + 1), "every": 2.49, "length": 0.2}
+"""The times of a short run in which each kind of fault happens once."""
 SETTLING = 90.0
 """Seconds after the last fault within which all violations must have ended."""
 PRESENCE = 45.0
@@ -44,6 +46,8 @@ class Plan:
     clients: int = 200
     #: Seconds between two commands of a client.
     pace: float = 1.0
+    #: How long a fault lasts, as a share of its usual time.
+    length: float = 1.0
     #: How often the statistics of all rooms are read while everything goes on.
     moments: int = 10
     faults: list = dataclasses.field(default_factory=lambda: list(FAULTS))
@@ -54,6 +58,7 @@ class Stage:
 
     def __init__(self, plan, say):
         self.say = say
+        self.length = plan.length
         self.chance = random.Random(f"{plan.seed}/faults")
         self._resources = contextlib.ExitStack()
         self._began = time.monotonic()
@@ -99,7 +104,7 @@ class Stage:
         server, node = self.servers[number], f"server {'ab'[number]}"
         match fault:
             case "kill a server":
-                seconds = self.chance.uniform(0.1, 5)
+                seconds = self._length(0.1, 5)
                 self.tell(f"kill -9 {node}, started again {seconds:.1f} s later")
                 server.kill()
                 time.sleep(seconds)
@@ -115,20 +120,21 @@ class Stage:
                         os.kill(process, signal.SIGKILL)
                 self._trouble(20)
             case "restart PostgreSQL":
-                mode, seconds = self.chance.choice(["fast", "immediate"]), self.chance.uniform(0, 4)
+                mode, seconds = self.chance.choice(["fast", "immediate"]), self._length(0, 4)
                 self.tell(f"PostgreSQL is stopped ({mode}), started again {seconds:.1f} s later")
                 self._trouble(90)
                 self.cluster.stop(mode)
                 time.sleep(seconds)
                 self.cluster.start()
                 self._trouble(20)
-            case "stop a server for 10 s":
-                self.tell(f"SIGSTOP {node} for 10 s")
+            case "stop a server":
+                seconds = self._length(10, 10)
+                self.tell(f"SIGSTOP {node} for {seconds:.1f} s")
                 server.process.send_signal(signal.SIGSTOP)
-                time.sleep(10)
+                time.sleep(seconds)
                 server.process.send_signal(signal.SIGCONT)
             case "cut a server off":
-                seconds = self.chance.uniform(2, 12)
+                seconds = self._length(2, 12)
                 self.tell(f"{node} is cut off from PostgreSQL for {seconds:.1f} s")
                 self._trouble(60)
                 self.namespaces[number].cut()
@@ -139,6 +145,10 @@ class Stage:
                 raise ValueError(f"no such fault: {fault}; there are: {', '.join(FAULTS)}")
         for server in self.servers:
             assert server.running, f"a server ended by itself with {server.process.returncode}:\n{server.said()}"
+
+    def _length(self, least, most):
+        """The seconds of a fault."""
+        return self.length * self.chance.uniform(least, most)
 
     def _trouble(self, seconds):
         self._troubled_until = time.monotonic() + seconds

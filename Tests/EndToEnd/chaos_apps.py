@@ -120,7 +120,7 @@ def _run(plan, stage, count, folder, lives):
     events = owner.events(room)
     for app in apps:
         app.say("state")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + SETTLING
     while any(app.shown is None or app.shown[0] != len(events) for app in apps) and time.monotonic() < deadline:
         time.sleep(0.25)
         for app in apps:

@@ -274,7 +274,7 @@ class Client:
             if seat.present is not None and "on" in message:
                 seat.present = seat.present - set(message["off"]) | set(message["on"])
         elif re in subscriptions:
-            if message.get("code") not in ("unavailable", "rate_limited"):
+            if message.get("code") not in ("unavailable", "outcome_unknown", "rate_limited"):
                 self.world.problem(f"client {self.number}: a subscription is answered {message}")
             return False
         elif re in self._waiting:
@@ -338,7 +338,7 @@ class Client:
             if "code" not in answer:
                 self._acknowledged(command, seat, answer)
                 return
-            if answer["code"] in ("unavailable", "rate_limited", "internal"):
+            if answer["code"] in ("unavailable", "outcome_unknown", "rate_limited", "internal"):
                 if answer["code"] == "internal":
                     self.world.problem(f"client {self.number}: {command.body} is answered {answer}")
                 command.is_uncertain = True
@@ -455,7 +455,7 @@ async def take_up(client, room, command):
         except LOST:
             await asyncio.sleep(0.2)
             continue
-        if answer.get("code") in ("unavailable", "rate_limited"):
+        if answer.get("code") in ("unavailable", "outcome_unknown", "rate_limited"):
             await asyncio.sleep(0.3)
             continue
         told = {"seq": answer.get("seq"), "result": answer.get("result")}

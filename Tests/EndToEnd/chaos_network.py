@@ -25,7 +25,7 @@ def apart():
         if libc.unshare(CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), "unshare")
         try:
-            subprocess.run(["ip", "link", "set", "lo", "up"], check=True, stdin=subprocess.DEVNULL, timeout=20)
+            subprocess.run(["ip", "link", "set", "lo", "up"], check=True, stdin=subprocess.DEVNULL, timeout=60)
             yield
         finally:
             if libc.setns(before, CLONE_NEWNET) != 0:
@@ -86,6 +86,6 @@ class Namespace:
         self._ip("netns", "delete", self.name, check=False)
 
     def _ip(self, *arguments, check=True):
-        done = subprocess.run(["ip", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20)
+        done = subprocess.run(["ip", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
         if check and done.returncode != 0:
             raise RuntimeError(f"ip {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()}")

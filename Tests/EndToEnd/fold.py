@@ -38,7 +38,7 @@ def evolve(state, event):
         for withdrawal in event.get("votes", []):
             _count(state, withdrawal)
         if "skipVotes" in event:
-            state["playback"]["skipVotes"] = event["skipVotes"]
+            _count_skips(state, event, set(), {event["member"]})
     elif kind == "memberRenamed":
         _member(state, event["member"])["name"] = event["name"]
     elif kind == "roleChanged":
@@ -67,6 +67,13 @@ def evolve(state, event):
         state["queue"] = [entry for entry in state["queue"] if entry["track"] not in gone]
     elif kind == "waveformSet":
         _track(state, event["track"])["waveform"] = event["waveform"]
+    elif kind == "durationSet":
+        _track(state, event["track"])["durationMs"] = event["durationMs"]
+    elif kind == "missingSet":
+        for track in state["pool"]:
+            track.pop("missing", None)
+            if track["track"] in event["tracks"]:
+                track["missing"] = True
     elif kind in ("voteCast", "voteWithdrawn"):
         _count(state, event)
     elif kind == "votesCleared":
@@ -108,7 +115,9 @@ def evolve(state, event):
         state["history"] = [line, *state["history"]][:HISTORY]
         state["playback"] = {"status": "stopped"}
     elif kind == "skipVoteCast":
-        state["playback"]["skipVotes"] = event["skipVotes"]
+        _count_skips(state, event, {by}, set())
+    elif kind == "skipVoteWithdrawn":
+        _count_skips(state, event, set(), {by})
     else:
         raise AssertionError(f"an event of a type that the protocol does not name: {event}")
 
@@ -227,6 +236,15 @@ def _member(state, number):
 
 def _track(state, number):
     return next(track for track in state["pool"] if track["track"] == number)
+
+
+def _count_skips(state, event, came, went):
+    """Sets the votes to skip to what an event says, and whose they are."""
+    playback = state["playback"]
+    playback["skipVotes"] = event["skipVotes"]
+    voters = set(playback.pop("skipVoters", [])) | came
+    if voters - went:
+        playback["skipVoters"] = sorted(voters - went)
 
 
 def _count(state, fields):

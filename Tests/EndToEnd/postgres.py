@@ -7,32 +7,46 @@ import glob
 import itertools
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 
+from ports import free_port
+
 
 class Cluster:
-    """One PostgreSQL server on 127.0.0.1. `fsync` stays on: what it acknowledged survives `stop("immediate")`."""
+    """One PostgreSQL server on 127.0.0.1."""
 
-    def __init__(self, networks=()):
-        """`networks` are addresses to listen on besides 127.0.0.1, each for clients from its own /30."""
+    def __init__(self, networks=(), primary=None, fsync=True):
+        """`networks` are addresses to listen on besides 127.0.0.1, each for clients from its own /30.
+
+        With a `primary`, it is a standby of it, which follows without being waited for. Without `fsync`, what it
+        acknowledged survives `stop("immediate")` all the same: only a crash of the whole system would lose it.
+        """
         self.programs = _programs()
         self.folder = tempfile.mkdtemp(prefix="backline-postgres-")
         self.data = os.path.join(self.folder, "data")
-        self.port = _free_port()
+        self.port = free_port()
         self._databases = itertools.count(1)
+        #: The name of the database of which new ones are copies; None: they are empty.
+        self.template = None
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres", "postgres")
         try:
-            self._run(
-                "initdb", "-D", self.data, "-U", "backline", "-A", "trust", "-E", "UTF8", "--no-locale",
-                "--no-sync",
-            )
+            if primary is None:
+                self._run(
+                    "initdb", "-D", self.data, "-U", "backline", "-A", "trust", "-E", "UTF8", "--no-locale",
+                    "--no-sync",
+                )
+            else:
+                self._run(
+                    "pg_basebackup", "-D", self.data, "-h", "127.0.0.1", "-p", str(primary.port), "-U", "backline",
+                    "--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf", "--no-sync",
+                )
             with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as settings:
                 settings.write(
                     f"listen_addresses = '{','.join(['127.0.0.1', *networks])}'\nport = {self.port}\n"
                     f"unix_socket_directories = '{self.folder}'\nmax_connections = 100\n"
+                    + ("" if fsync else "fsync = off\nfull_page_writes = off\n")
                 )
             with open(os.path.join(self.data, "pg_hba.conf"), "a", encoding="utf-8") as rules:
                 rules.writelines(f"host all all {address}/30 trust\n" for address in networks)
@@ -52,10 +66,35 @@ class Cluster:
     def stop(self, mode="immediate"):
         self._run("pg_ctl", "-D", self.data, "-m", mode, "-w", "-t", "60", "stop")
 
+    def has_all_of(self, primary):
+        """Whether a standby has replayed all that its primary has written."""
+        written = primary.sql("SELECT pg_current_wal_lsn()", "postgres")
+        return self.sql(f"SELECT pg_last_wal_replay_lsn() >= '{written}'", "postgres") == "t"
+
+    def stop_following(self):
+        """From now on a standby gets nothing more from its primary."""
+        self.sql("ALTER SYSTEM SET primary_conninfo = ''", "postgres")
+        self.sql("SELECT pg_reload_conf()", "postgres")
+
+    @property
+    def is_following(self):
+        return self.sql("SELECT count(*) FROM pg_stat_wal_receiver", "postgres") != "0"
+
+    def promote(self):
+        """Makes a standby a primary; returns when it takes writes."""
+        self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "promote")
+
     def database(self):
-        """Makes an empty database; returns its URL."""
+        """Makes a database that is a copy of the template, or empty where there is none; returns its URL."""
+        return self._made(self.template or "template1")
+
+    def empty_database(self):
+        """Makes a database without tables; returns its URL."""
+        return self._made("template1")
+
+    def _made(self, template):
         name = f"backline_{next(self._databases)}"
-        self.sql(f"CREATE DATABASE {name}", database="postgres")
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {template}", database="postgres")
         return self.url(name)
 
     def url(self, name, host="127.0.0.1"):
@@ -102,7 +141,7 @@ class Cluster:
 
     def _run(self, program, *arguments):
         command = [os.path.join(self.programs, program), *arguments]
-        if os.geteuid() == 0:
+        if os.geteuid() == 0 and program != "psql":
             command = ["runuser", "-u", "postgres", "--", *command]
         # pg_ctl's child inherits its descriptors: its output goes to a file, so that no reader waits for a pipe to
         # close.
@@ -126,9 +165,3 @@ def _programs():
     if found is None:
         raise RuntimeError("these tests need PostgreSQL's server programs (Debian: apt-get install postgresql)")
     return os.path.dirname(os.path.realpath(found))
-
-
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import select
@@ -37,6 +38,15 @@ class Home:
         assert ended.returncode == code, ended
         assert not (ended.stdout and code), ended
         return ended.stderr if code else ended.stdout
+
+    def remember(self, person, *rooms):
+        """Writes what the program would remember of a session, and of rooms by code and name, the newest first."""
+        known = {"token": person.token, "name": person.name, "authority": self.authority, "rooms": [
+            {"code": code, "name": name} for code, name in rooms]}
+        (self.folder / "backline").mkdir(mode=0o700, exist_ok=True)
+        file = self.folder / "backline" / "terminal.json"
+        file.write_text(json.dumps({"server": self.server.origin, "servers": {self.server.origin: known}}))
+        file.chmod(0o600)
 
     def sign_in(self, name):
         self.run("sign-in", self.server.origin, "--name", name, "--ca", self.authority)
@@ -83,6 +93,8 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
         #: Every byte that was written.
         self.written = b""
+        #: The text of the screen after each part of them, with the number of bytes so far.
+        self.shown = [("", 0)]
         self.lock = threading.Lock()
         self.master, slave = pty.openpty()
         self.slave = slave
@@ -109,10 +121,15 @@ class Terminal:
                 with self.lock:
                     self.written += data
                     self.stream.feed(data)
+                    self._note()
+
+    def _note(self):
+        self.shown.append(("\n".join(line.rstrip() for line in self.screen.display), len(self.written)))
 
     def resize(self, columns, rows):
         with self.lock:
             self.screen.resize(rows, columns)
+            self._note()
         self._set_size(columns, rows)
         self.process.send_signal(signal.SIGWINCH)
 
@@ -129,16 +146,31 @@ class Terminal:
         return "\n".join(self.display)
 
     def until(self, condition, what=None):
-        """Waits for a text on the screen, or until a function of the screen's text is true."""
+        """Waits for a text on the screen, or until a function of the screen's text is true; returns that text.
+
+        From now on no screen is missed, however short it is shown.
+        """
+        return self.found(condition, what)[0]
+
+    def found(self, condition, what=None):
+        """Waits as ``until`` does; returns the screen's text and the number of bytes written so far."""
         if isinstance(condition, str):
             sought = condition
             condition = lambda text: sought in text
             what = repr(sought)
+        looked = len(self.shown) - 1
+
+        def find():
+            nonlocal looked
+            while looked < len(self.shown):
+                if condition(self.shown[looked][0]):
+                    return self.shown[looked]
+                looked += 1
+
         try:
-            backline.eventually(lambda: condition(self.text), what)
+            return backline.eventually(find, what)
         except AssertionError:
             raise AssertionError(f"not on the screen: {what}\n{self.text}") from None
-        return self.text
 
     def is_sane(self):
         """The terminal is as it was: echo and lines, the first screen, a cursor, wrapped lines."""
@@ -169,9 +201,10 @@ def _take_terminal():
 
 
 def settled(terminal, seconds=0.3):
-    """Waits until nothing was written for a while; returns the number of bytes."""
-    while True:
+    """Waits until nothing was written for a while."""
+    def rests():
         count = len(terminal.written)
         time.sleep(seconds)
-        if len(terminal.written) == count:
-            return count
+        return len(terminal.written) == count
+
+    backline.eventually(rests, f"{seconds} s in which nothing is drawn")

@@ -6,7 +6,6 @@ import pytest
 
 import backline
 from checks import check_log
-from identities import Provider
 from test_identities import tampered
 
 #: Every request of the API that needs a session; `{room}` is a room's id.
@@ -27,13 +26,13 @@ REQUESTS = [
 ]
 
 #: Every command, its parameters, and a guest's answer; a session that is not a member gets no further.
-#: The room has the tracks 1 and 2 and the waiting entry 2 of track 2; track 1 is on air as entry 1. In this order no
-#: accepted command prevents a later one.
+#: The room has the tracks 1, 2 and 3 and the waiting entry 2 of track 2; track 1 is on air as entry 1. In this order
+#: no accepted command prevents a later one.
 COMMANDS = [
     ("join", {}, "ack"),
     ("rename", {"name": "Somebody"}, "ack"),
-    ("vote", {"track": 1}, "ack"),
-    ("unvote", {"track": 1}, "ack"),
+    ("vote", {"track": 3}, "ack"),
+    ("unvote", {"track": 3}, "ack"),
     ("updateRoom", {"name": "Mallory's"}, "forbidden"),
     ("closeRoom", {}, "forbidden"),
     ("updateRoom", {"settings": {"queueLocked": True, "slowModeMs": 1, "ownerAwayMs": 1}}, "forbidden"),
@@ -51,6 +50,8 @@ COMMANDS = [
     ("addTracks", {"tracks": backline.tracks("Mine")}, "forbidden"),
     ("removeTracks", {"tracks": [2]}, "forbidden"),
     ("setWaveform", {"track": 1, "data": backline.waveform_text(bytes(2_048))}, "forbidden"),
+    ("setDuration", {"track": 1, "durationMs": 1}, "forbidden"),
+    ("setMissing", {"tracks": [1]}, "forbidden"),
     ("enqueue", {"track": 1}, "forbidden"),
     ("dequeue", {"entry": 2}, "forbidden"),
     ("move", {"entry": 2, "to": 0}, "forbidden"),
@@ -59,25 +60,16 @@ COMMANDS = [
     ("resume", {}, "forbidden"),
     ("seek", {"positionMs": 5}, "forbidden"),
     ("skip", {}, "forbidden"),
+    ("skip", {"entry": 99}, "forbidden"),
     ("finish", {"entry": 1}, "forbidden"),
     ("syncDeck", {"queue": [], "playback": {"status": "stopped"}}, "forbidden"),
     ("voteSkip", {"entry": 99}, "ack"),
+    ("unvoteSkip", {"entry": 99}, "ack"),
     ("leave", {}, "ack"),
 ]
 EVERYBODY = ["guest", "stranger", "kicked", "banned", "banned for a time"]
 BANNED = EVERYBODY[-2:]
 STATUS = {"ack": 200, "forbidden": 403, "banned": 403, "not_member": 409, "unauthorized": 401, "not_found": 404}
-
-
-@pytest.fixture(scope="module")
-def provider(tmp_path_factory):
-    return Provider(tmp_path_factory.mktemp("provider"))
-
-
-@pytest.fixture(scope="module")
-def server(provider):
-    with backline.Server(*provider.options("secret", "key", "jwks")) as made:
-        yield made
 
 
 class Stage:
@@ -90,12 +82,12 @@ class Stage:
         self.people = {name: server.session(name) for name in (*members, "stranger")}
         for name in members:
             self.people[name].command(self.room, "join")
-        self.owner.command(self.room, "addTracks", tracks=backline.tracks("One", "Two"))
+        self.owner.command(self.room, "addTracks", tracks=backline.tracks("One", "Two", "Three"))
         for track in 1, 2:
             self.owner.command(self.room, "enqueue", track=track)
         self.owner.command(self.room, "play")
         self.owner.command(self.room, "kick", member=3)
-        self.owner.command(self.room, "kick", member=4, ban=True)
+        self.owner.command(self.room, "kick", member=4, ban=True, reason="too loud")
         self.owner.command(self.room, "kick", member=5, ban=True, durationMs=3_600_000)
         self.seq = self.owner.room(self.room)["room"]["seq"]
 
@@ -107,8 +99,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(server):
-    return Stage(server)
+def stage(trusting):
+    return Stage(trusting)
 
 
 # Without a session
@@ -127,34 +119,36 @@ TOKENS = {
 }
 
 
-@pytest.mark.parametrize("token", TOKENS)
-def test_nobody_does_anything_without_a_session(server, provider, stage, token):
-    token = TOKENS[token](stage, provider)
-    for method, path, body in REQUESTS:
-        path = path.format(room=stage.room)
-        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        answer = server.request(method, path, body, headers=headers)
+def test_nobody_does_anything_without_a_session(trusting, provider, stage):
+    def refuse(what, method, path, body, headers):
+        answer = trusting.request(method, path, body, headers=headers)
+        assert answer.status == 401, (what, method, path, body, answer)
         answer.expect_problem(401, "unauthorized")
         assert answer.headers["WWW-Authenticate"] == "Bearer"
-        # The same token in a cookie is refused too.
-        if token is not None:
-            cookie = {"Cookie": f"__Host-backline_session={token}"}
-            server.request(method, path, body, headers=cookie).expect_problem(401, "unauthorized")
-    for type, fields, _ in COMMANDS:
-        body = {"command": {"type": type, **fields}}
-        server.request("POST", f"/v1/rooms/{stage.room}/commands", body, token).expect_problem(401, "unauthorized")
-    for path in "/v1/socket", f"/v1/rooms/{stage.room}/socket":
-        with backline.RawSocket(server, token or "", path) as client:
-            assert client.status == 401, path
-    stage.check_untouched()
+
+    for what, make in TOKENS.items():
+        token = make(stage, provider)
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        for method, path, body in REQUESTS:
+            path = path.format(room=stage.room)
+            refuse(what, method, path, body, headers)
+            # The same token in a cookie is refused too.
+            if token is not None:
+                refuse(what, method, path, body, {"Cookie": f"__Host-backline_session={token}"})
+        for type, fields, _ in COMMANDS:
+            refuse(what, "POST", f"/v1/rooms/{stage.room}/commands", {"command": {"type": type, **fields}}, headers)
+        for path in "/v1/socket", f"/v1/rooms/{stage.room}/socket":
+            with backline.RawSocket(trusting, token or "", path) as client:
+                assert client.status == 401, (what, path)
+        stage.check_untouched()
 
 
-def test_a_session_that_was_ended_is_none(server, provider, stage):
+def test_a_session_that_was_ended_is_none(trusting, stage):
     person = stage.people["guest"]
     assert person.request("DELETE", "/v1/session").status == 204
     for method, path, body in REQUESTS:
         person.request(method, path.format(room=stage.room), body).expect_problem(401, "unauthorized")
-    with backline.RawSocket(server, person.token) as client:
+    with backline.RawSocket(trusting, person.token) as client:
         assert client.status == 401
 
 
@@ -191,6 +185,7 @@ def test_every_command_over_http(stage, who):
         if code != "ack":
             problem = answer.expect_problem(STATUS[code], code)
             assert ("retryAfterMs" in problem) == (who == "banned for a time"), problem
+            assert problem.get("reason") == ("too loud" if who == "banned" else None), problem
     after = stage.owner.room(stage.room)["room"]
     assert {name: after["state"][name] for name in ("name", "queue", "pool")} == {
         name: before["state"][name] for name in ("name", "queue", "pool")}
@@ -255,7 +250,9 @@ def test_every_request_by_who_has_a_session(stage, who):
     with backline.RawSocket(person.server, person.token, f"/v1/rooms/{stage.room}/socket") as client:
         assert client.status == (403 if who in BANNED else 101)
         if who in BANNED:
-            assert json.loads(client.reader.read())["code"] == "banned"
+            problem = json.loads(client.reader.read())
+            assert problem["code"] == "banned"
+            assert problem.get("reason") == ("too loud" if who == "banned" else None), problem
     assert person.request("DELETE", "/v1/session").status == 204
     assert stage.owner.request("GET", "/v1/session").status == 200
 

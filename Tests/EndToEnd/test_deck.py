@@ -5,13 +5,6 @@ import pytest
 import backline
 
 
-@pytest.fixture
-def nodes(servers, cluster, tmp_path):
-    """Two servers on one database."""
-    store = ["--store", "postgres", "--database-url", cluster.database()]
-    return [servers(store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
-
-
 def there(person, server):
     """The same session at another server."""
     return backline.Person(server.address, person.session, person.token, person.name)
@@ -51,8 +44,8 @@ def party(server, others=()):
     return room, ana, *people
 
 
-def test_a_device_becomes_the_deck_and_everybody_is_told(server):
-    room, ana, ben, cyd = party(server, [("Ben", "dj"), ("Cyd", "guest")])
+def test_a_device_becomes_the_deck_and_everybody_is_told(shared):
+    room, ana, ben, cyd = party(shared, [("Ben", "dj"), ("Cyd", "guest")])
     phone, laptop, guest = follow(ana, room), follow(ana, room), follow(cyd, room)
     assert [deck(client, room) for client in (phone, laptop, guest)] == [(None, False)] * 3
     assert "deck" not in phone.first and "here" not in phone.first
@@ -87,8 +80,8 @@ def test_a_device_becomes_the_deck_and_everybody_is_told(server):
     assert "deck" not in str(ana.events(room)), "and in no event"
 
 
-def test_a_claim_ends_with_its_connection_its_subscription_and_its_role(server):
-    room, ana, ben = party(server, [("Ben", "dj")])
+def test_a_claim_ends_with_its_connection_its_subscription_and_its_role(shared):
+    room, ana, ben = party(shared, [("Ben", "dj")])
     watcher = follow(ana, room)
 
     def begun():
@@ -120,9 +113,9 @@ def test_a_claim_ends_with_its_connection_its_subscription_and_its_role(server):
         socket.close()
 
 
-def test_claims_are_refused_for_the_first_reason_that_holds(server):
-    room, ana, ben, cyd = party(server, [("Ben", "guest"), ("Cyd", "dj")])
-    dan = server.session("Dan")
+def test_claims_are_refused_for_the_first_reason_that_holds(shared):
+    room, ana, ben, cyd = party(shared, [("Ben", "guest"), ("Cyd", "dj")])
+    dan = shared.session("Dan")
 
     def refusal(person, subscribed=True, **fields):
         client = follow(person, room) if subscribed else person.socket()
@@ -149,8 +142,8 @@ def test_claims_are_refused_for_the_first_reason_that_holds(server):
         assert client.wait_for("error")["code"] == "room_closed"
 
 
-def test_a_member_may_claim_five_times_a_second(server):
-    room, ana = party(server)
+def test_a_member_may_claim_five_times_a_second(shared):
+    room, ana = party(shared)
     clients = [follow(ana, room) for _ in range(2)]
 
     def attempt():
@@ -202,36 +195,36 @@ def test_two_servers_know_the_same_deck(nodes):
 
 
 @pytest.mark.long
-def test_the_deck_of_a_server_that_dies_ends_with_its_lease(nodes):
-    room, ana, ben = party(nodes[0], [("Ben", "dj")])
-    one, two = follow(ana, room), follow(there(ben, nodes[1]), room)
+def test_the_deck_of_a_server_that_dies_ends_with_its_lease(own_nodes):
+    room, ana, ben = party(own_nodes[0], [("Ben", "dj")])
+    one, two = follow(ana, room), follow(there(ben, own_nodes[1]), room)
     assert two.ask("deck", room=room, on=True)["type"] == "ok"
     await_deck(one, room, 2)
-    nodes[1].kill()
-    one.until(lambda: deck(one, room) == (None, False), "no deck", timeout=40)
+    own_nodes[1].kill()
+    one.until(lambda: deck(one, room) == (None, False), "no deck")
     assert one.ask("deck", room=room, on=True)["type"] == "ok"
     await_deck(one, room, 1, here=True)
     # The server comes back, and learns the deck from the other.
-    nodes[1].start()
-    again = follow(there(ben, nodes[1]), room)
-    again.until(lambda: deck(again, room) == (1, False), "the deck", timeout=40)
+    own_nodes[1].start()
+    again = follow(there(ben, own_nodes[1]), room)
+    again.until(lambda: deck(again, room) == (1, False), "the deck")
     for client in (one, again):
         client.close()
 
 
-def test_a_server_that_stops_takes_its_deck_along(nodes):
-    room, ana, ben = party(nodes[0], [("Ben", "dj")])
-    one, two = follow(ana, room), follow(there(ben, nodes[1]), room)
+def test_a_server_that_stops_takes_its_deck_along(own_nodes):
+    room, ana, ben = party(own_nodes[0], [("Ben", "dj")])
+    one, two = follow(ana, room), follow(there(ben, own_nodes[1]), room)
     assert two.ask("deck", room=room, on=True)["type"] == "ok"
     await_deck(one, room, 2)
-    assert nodes[1].stop() == 0
+    assert own_nodes[1].stop() == 0
     await_deck(one, room, None)
     one.close()
 
 
-def test_old_clients_and_unknown_fields(server):
+def test_old_clients_and_unknown_fields(shared):
     """A client that does not know `deck` ignores it; the server ignores fields that it does not know."""
-    room, ana = party(server)
+    room, ana = party(shared)
     with follow(ana, room) as client:
         assert client.ask("deck", room=room, on=True, since=7)["type"] == "ok"
         await_deck(client, room, 1, here=True)

@@ -89,7 +89,7 @@ def test_a_room_with_a_new_epoch_is_shown_anew_to_who_follows(nodes, database):
         renewed = backline.run("epoch", "renew", "--store", "postgres", "--database-url", database)
         assert renewed.returncode == 0, renewed.stderr
         for client in (here, there):
-            shown = client.wait_for("snapshot", timeout=30)
+            shown = client.wait_for("snapshot")
             assert shown["epoch"] != before["epoch"]
             assert shown["seq"] == before["seq"] and shown["state"] == before["state"]
             assert "collapsed" not in shown and "re" not in shown

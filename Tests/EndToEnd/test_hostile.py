@@ -48,7 +48,6 @@ class Voter(threading.Thread):
         events = check_log(self.person, self.room)
         assert [(event["seq"], event["type"]) for event in events if event["type"].startswith("vote")] \
             == self.acknowledged
-        assert len(self.acknowledged) > 10
 
 
 def resident_kib(server):
@@ -68,12 +67,15 @@ def test_a_round_of_every_attack_loses_nothing_and_leaves_the_server_well(server
     # An address of its own: the limits of one address are the attacker's.
     attacker = attacks.Attacker(server.address, "127.0.0.7", attacks.SMALL)
     for attack in attacks.ATTACKS:
+        votes = len(voter.acknowledged)
         attacker.make(attack, SECONDS)
         assert attacker.made + attacker.refused > 0, attack.__name__
         assert server.running, f"{attack.__name__}: {server.said()}"
         server.request("GET", "/healthz").expect(200)
         grown = resident_kib(server) - before
         assert grown < MEMORY_KIB, f"{attack.__name__}: {grown} KiB more than before the attacks"
+        backline.eventually(
+            lambda: len(voter.acknowledged) > votes or not voter.is_alive(), f"a vote, {attack.__name__}", 60)
         assert voter.is_alive(), f"{attack.__name__}: {voter.failure}"
     voter.end()
     assert server.stop() == 0

@@ -1,4 +1,4 @@
-"""Clients of other authors follow one room together while 10,000 events happen in it.
+"""Clients of other authors follow one room together while 2,500 events happen in it.
 
 Each subscribes, loses its connection in the middle, resumes with its position, sends a long command, and closes; with
 permessage-deflate and without. This happens once; the tests check what each client saw.
@@ -18,10 +18,10 @@ from fold import Follower, differences
 from interop_chromium import Chromium
 from interop_clients import Aiohttp, Curl, Picows, Raw, WebsocketClient, Websockets
 
-EVENTS = 10_000
+EVENTS = 2_500
 WINDOW = 100
 """The most unanswered commands of the publisher."""
-AHEAD = 2_000
+AHEAD = 1_000
 """Events by which the publisher may be ahead of the slowest client: one that falls further behind gets a snapshot."""
 MISSED = 100
 """The fewest events that happen while a client has no connection."""

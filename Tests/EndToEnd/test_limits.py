@@ -1,6 +1,7 @@
 """The settings that limit a client: connections, messages, heads, silence, and the length of a stop."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import http.client
 import json
@@ -36,8 +37,8 @@ SETTINGS = [
     "http-idle-seconds",
     "silence-limit-seconds", "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
-HANDSHAKE = 10
-"""A server's default time for a handshake, in seconds."""
+CLOSING = 5
+"""The seconds in which a client has to take its close."""
 LARGE = [
     {"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
     for n in range(100)
@@ -60,13 +61,10 @@ def tls(server):
     return server.context().wrap_socket(plain, server_hostname="localhost")
 
 
-def seconds_until_closed(stream):
-    """Reads to the end; returns the time that it took."""
-    began = time.monotonic()
+def read_to_the_end(stream):
     with contextlib.suppress(ConnectionResetError, ssl.SSLError):
         while stream.recv(4096):
             pass
-    return time.monotonic() - began
 
 
 def resident(server):
@@ -78,11 +76,10 @@ def resident(server):
 # The settings themselves
 
 
-@pytest.mark.parametrize("value", ["many", "-1"])
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_limit_that_is_none_is_refused_by_its_name(name, value, tmp_path):
+def test_a_limit_that_is_none_is_refused_by_its_name(name, tmp_path):
     variable = "BACKLINE_" + name.upper().replace("-", "_")
-    for options, environment in ([f"--{name}={value}"], {}), ([], {variable: value}):
+    for options, environment in ([f"--{name}=-1"], {}), ([], {variable: "many"}):
         ended = backline.run("serve", "--port", "0", "--data", str(tmp_path), *options, environment=environment)
         assert ended.returncode == 64 and ended.stdout == "", ended
         assert name in ended.stderr or variable in ended.stderr, ended.stderr
@@ -155,7 +152,7 @@ def test_a_socket_follows_so_many_rooms_and_no_more(servers):
     """One room more is refused; a subscription to a followed room is answered again, and an unsubscription makes
     room.
     """
-    server = servers().start()
+    server = servers("--plain").start()
     owners = [server.session(f"Owner {number}") for number in range(3)]
     rooms = [owners[number % 3].create_room()["room"]["state"]["id"] for number in range(257)]
     with owners[0].socket() as client:
@@ -415,39 +412,56 @@ def _half_a_head(server):
     return stream
 
 
-@pytest.mark.parametrize("begin", [_nothing, _half_a_hello, tls, _half_a_head])
-def test_a_handshake_that_does_not_end_is_cut_off(servers, begin):
-    server = servers("--handshake-timeout-seconds", "1").start()
+def _stay(stream):
+    """Sends nothing more; returns when the connection is closed."""
+    stream.settimeout(60)
+    read_to_the_end(stream)
+
+
+def _drip(stream):
+    """Sends a head drop by drop; returns when the connection is closed."""
+    began = time.monotonic()
+    stream.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+    stream.settimeout(0.2)
+    with contextlib.suppress(ConnectionError, ssl.SSLError):
+        while time.monotonic() - began < 60:
+            with contextlib.suppress(TimeoutError):
+                stream.sendall(b"x")
+                if not stream.recv(4096):
+                    return
+
+
+def test_a_handshake_that_does_not_end_is_cut_off(servers):
+    """At the time that was set: at a server with more time, what had begun earlier goes on."""
+    limit = 2
+    server = servers("--handshake-timeout-seconds", str(limit)).start()
+    patient = servers("--handshake-timeout-seconds", "600").start()
     dj = server.session("Ana")
-    with dj.socket() as client:
+
+    def cut_off_after(begin, go_on):
         began = time.monotonic()
         with contextlib.closing(begin(server)) as stream:
-            seconds_until_closed(stream)
-        assert 1 <= time.monotonic() - began < HANDSHAKE
+            go_on(stream)
+            return time.monotonic() - began
+
+    kinds = [(_nothing, _stay), (_half_a_hello, _stay), (tls, _stay), (_half_a_head, _stay), (tls, _drip)]
+    with contextlib.ExitStack() as stack, dj.socket() as client:
+        kept = [stack.enter_context(contextlib.closing(begin(patient))) for begin, _ in kinds]
+        with concurrent.futures.ThreadPoolExecutor(len(kinds)) as pool:
+            found = list(pool.map(cut_off_after, *zip(*kinds)))
+        assert all(limit <= seconds for seconds in found), found
         assert client.is_alive(), "the time is the handshake's alone"
-
-
-def test_a_head_that_comes_drop_by_drop_is_cut_off(servers):
-    server = servers("--handshake-timeout-seconds", "1").start()
-    began = time.monotonic()
-    with contextlib.closing(tls(server)) as stream:
-        stream.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
-        stream.settimeout(0.2)
-        while time.monotonic() - began < HANDSHAKE:
-            with contextlib.suppress(TimeoutError):
-                try:
-                    stream.sendall(b"x")
-                    if not stream.recv(4096):
-                        break
-                except (ConnectionError, ssl.SSLError):
-                    break
-    assert 1 <= time.monotonic() - began < HANDSHAKE
+        for stream in kept:
+            stream.setblocking(False)
+            with pytest.raises((BlockingIOError, ssl.SSLWantReadError)):
+                stream.recv(1)
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "without an end"])
 @pytest.mark.parametrize("path", ["/healthz", "/v1/socket"])
 def test_a_long_head_is_refused_with_431(servers, path, is_whole):
-    server = servers("--max-head-bytes", "2048").start()
+    # It is closed for its head, and not for the time that this takes.
+    server = servers("--max-head-bytes", "2048", "--handshake-timeout-seconds", "600").start()
     upgrade = "".join(f"{name}: {value}\r\n" for name, value in UPGRADE.items()) if path == "/v1/socket" else ""
 
     def status(length, end="\r\n\r\n"):
@@ -457,7 +471,7 @@ def test_a_long_head_is_refused_with_431(servers, path, is_whole):
             response.begin()
             response.read()
             if response.status == 431:
-                assert seconds_until_closed(stream) < HANDSHAKE
+                read_to_the_end(stream)
             return response.status
 
     assert status(1024) in (200, 401)
@@ -526,11 +540,14 @@ def test_pings_and_beats_come_at_their_interval(opened):
 
 
 def test_who_is_silent_is_closed_with_4408_and_who_answers_pings_is_not(opened):
-    server, dj, room = opened("--ping-interval-seconds", "1", "--silence-limit-seconds", "4")
+    """Pings come in time for a silence limit that is shorter than their usual interval."""
+    server, dj, room = opened("--silence-limit-seconds", "10")
     began = time.monotonic()
     with backline.RawSocket(server, dj.token) as silent, dj.socket() as answering:
+        silent.stream.settimeout(60)
+        assert silent.receive()["beatMs"] < 5000
         assert silent.close_code() == 4408
-        assert time.monotonic() - began >= 4
+        assert time.monotonic() - began >= 10
         # It has answered pings and sent nothing else for as long.
         assert answering.is_alive()
 
@@ -563,15 +580,31 @@ def test_a_reader_that_stops_is_closed_with_1013(opened):
     def is_online():
         return 2 in dj.room(room)["room"]["presence"]["members"]
 
-    with _slow_reader(server, guest, room) as (raw, follower), dj.socket() as client:
+    def is_gone():
+        watcher.ask("time", t1=0)
+        return any(news["type"] == "presence" and 2 in news.get("off", []) for news in watcher.pushed)
+
+    with _slow_reader(server, guest, room) as (raw, follower), dj.socket() as client, dj.socket() as watcher:
         backline.eventually(is_online, "the reader is online")
-        began = time.monotonic()
-        _flood(client, room, 30)
+        watcher.subscribe(room)
+        began = there = time.monotonic()
+        for _ in range(30):
+            if is_gone():
+                break
+            there = time.monotonic()
+            _flood(client, room, 1)
         # Sooner than a server with the default limit.
-        backline.eventually(lambda: not is_online(), "the reader is given up")
+        backline.eventually(is_gone, "the reader is given up")
         assert time.monotonic() - began >= 2
+        # Who does not read the close soon is cut off.
+        try:
+            assert raw.close_code() == 1013
+        except (OSError, ValueError, struct.error):
+            assert time.monotonic() - there >= CLOSING
+        backline.eventually(
+            lambda: 'backline_websocket_closes_total{code="1013"} 1\n' in server.request("GET", "/metrics").body.decode(),
+            "the close is counted")
         assert client.is_alive()
-        assert raw.close_code() == 1013
 
 
 def test_a_reader_that_goes_on_in_time_gets_one_snapshot_for_each_stop(opened):
@@ -649,83 +682,78 @@ def _is_refused(server):
 
 @pytest.mark.alone
 def test_a_stop_is_spread_over_its_window(servers):
-    server = servers("--drain-window-seconds", "2", *CROWDED).start()
-    crowd = Crowd(server.session("Ana"), 150)
+    # At most fifty a second are sent away.
+    server = servers("--drain-window-seconds", "6", *CROWDED).start()
+    crowd = Crowd(server.session("Ana"), 300)
     began = time.monotonic()
     server.process.send_signal(signal.SIGTERM)
     backline.eventually(lambda: _is_refused(server), "new connections are refused")
     assert server.running
     crowd.wait()
     assert server.process.wait(backline.PATIENCE) == 0
-    assert len(crowd.told) == 150 and max(crowd.told) <= 2000
+    assert len(crowd.told) == 300 and max(crowd.told) <= 6000
     # Evenly spread, and not all at once or all at the end.
-    assert all(20 <= sum(start <= told < start + 500 for told in crowd.told) <= 60 for start in (0, 500, 1000, 1500))
+    assert all(40 <= sum(start <= told < start + 1500 for told in crowd.told) <= 120 for start in (0, 1500, 3000, 4500))
     assert set(crowd.closed) == {1012}
     # None before its time, and most of them on time: this process may stall for a while.
     assert all(moment >= began + told / 1000 for moment, told, _ in crowd.gone), (began, crowd.gone)
-    assert abs(statistics.median(crowd.late)) < 0.5, (min(crowd.late), max(crowd.late))
+    assert abs(statistics.median(crowd.late)) < 1.5, (min(crowd.late), max(crowd.late))
 
 
 def test_a_server_that_stops_says_on_an_open_connection_that_it_is_not_ready(servers):
-    def attempt():
-        server = servers("--drain-window-seconds", "2", *CROWDED).start()
-        crowd = Crowd(server.session("Ana"), 100)
-        is_told_on_an_open_connection(server, crowd)
-        crowd.wait()
-        assert server.process.wait(backline.PATIENCE) == 0
-
-    backline.patiently(attempt)
-
-
-def is_told_on_an_open_connection(server, crowd):
+    server = servers("--drain-window-seconds", "2", *CROWDED).start()
+    crowd = Crowd(server.session("Ana"), 100)
     with contextlib.closing(http.client.HTTPSConnection(
         server.host, server.port, timeout=backline.PATIENCE, context=server.context()
     )) as kept:
         kept.request("GET", "/readyz")
         response = kept.getresponse()
         assert (response.status, response.read() != b"") == (200, True)
-        with backline.within(2):
-            server.process.send_signal(signal.SIGTERM)
-            backline.eventually(lambda: crowd.told, "goaway")
+        began = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        backline.eventually(lambda: crowd.told, "goaway", 60)
+        try:
             kept.request("GET", "/readyz")
             assert kept.getresponse().status == 503
+        except (OSError, http.client.HTTPException):
+            assert time.monotonic() - began >= 2, "it has not stopped yet"
+    crowd.wait()
+    assert server.process.wait(60) == 0
 
 
 def test_a_second_sigterm_ends_it_at_once(servers):
-    def attempt():
-        server = servers("--drain-window-seconds", "20", *CROWDED).start()
-        crowd = Crowd(server.session("Ana"), 150)
-        began = time.monotonic()
-        # This number are sent away within three seconds.
-        with backline.within(1.5):
-            server.process.send_signal(signal.SIGTERM)
-            backline.eventually(lambda: len(crowd.told) == 150, "goaway")
-            server.process.send_signal(signal.SIGTERM)
-            ended = time.monotonic()
-        assert server.process.wait(backline.PATIENCE) == -signal.SIGTERM
-        crowd.wait()
-        left = [code for _, told, code in crowd.gone if began + told / 1000 > ended + 1]
-        assert left and set(left) == {None}, "who was to go a second later was sent away all the same"
-
-    backline.patiently(attempt)
+    server = servers("--drain-window-seconds", "20", *CROWDED).start()
+    # This number are sent away within three seconds.
+    crowd = Crowd(server.session("Ana"), 150)
+    began = time.monotonic()
+    server.process.send_signal(signal.SIGTERM)
+    backline.eventually(lambda: crowd.told, "goaway", 60)
+    server.process.send_signal(signal.SIGTERM)
+    ended = time.monotonic()
+    # Unless all of them had gone before.
+    assert server.process.wait(60) == -signal.SIGTERM or ended - began >= 3
+    crowd.wait()
+    left = {code for _, told, code in crowd.gone if told is not None and began + told / 1000 > ended + 1}
+    assert left <= {None}, "who was to go a second later was sent away all the same"
+    assert left or ended - began >= 1.5
 
 
 @pytest.mark.alone
 def test_a_reader_that_is_slow_and_steady_is_not_silent(opened):
     """Its messages are read late, after a snapshot that takes it longer than the silence limit."""
     server, dj, room = opened(
-        "--silence-limit-seconds", "1.5", "--ping-interval-seconds", "0.5", "--max-message-bytes", "4000000",
+        "--silence-limit-seconds", "4", "--ping-interval-seconds", "1", "--max-message-bytes", "4000000",
         "--no-compression", "--max-pool-bytes", str(16 << 20))
-    for _ in range(9):
+    for _ in range(7):
         added = dj.command(room, "addTracks", tracks=LARGE * 5)["result"]["tracks"]
     with backline.RawSocket(server, dj.token, receive_buffer=64 << 10) as raw:
         raw.send({"type": "subscribe", "id": 1, "room": room})
-        raw.reader = SlowReader(raw.reader, 2 << 20, lambda: raw.send_frame(10, b""))
+        raw.reader = SlowReader(raw.reader, 768 << 10, lambda: raw.send_frame(10, b""))
         began = time.monotonic()
         answer = raw.receive()
         while answer.get("re") != 1:
             answer = raw.receive()
-        assert time.monotonic() - began > 3, "the snapshot took no longer than the limit"
+        assert time.monotonic() - began > 8, "the snapshot took no longer than the limit"
         assert answer["state"]["pool"][-1]["track"] in added
         raw.send({"type": "time", "id": 2, "t1": 1})
         while raw.receive().get("re") != 2:
@@ -758,19 +786,11 @@ class SlowReader:
         self.stream.close()
 
 
-def test_pings_come_in_time_for_a_short_silence_limit(opened):
-    server, dj, room = opened("--silence-limit-seconds", "4")
-    with backline.RawSocket(server, dj.token) as raw, dj.socket() as answering:
-        assert raw.receive()["beatMs"] < 2000
-        assert raw.close_code() == 4408
-        assert answering.is_alive()
-
-
 @pytest.mark.parametrize("ping, silence", [("30", "5"), ("2", "2")])
 def test_pings_that_come_too_late_for_the_silence_limit_are_refused(ping, silence, tmp_path):
     ended = backline.run(
         "serve", "--port", "0", "--data", str(tmp_path), "--ping-interval-seconds", ping,
-        "--silence-limit-seconds", silence, timeout=10)
+        "--silence-limit-seconds", silence)
     assert ended.returncode == 64 and ended.stdout == "", ended
     assert "ping-interval-seconds" in ended.stderr and "silence-limit-seconds" in ended.stderr, ended.stderr
 
@@ -833,6 +853,21 @@ def test_large_messages_count_by_what_they_inflate_to(opened):
 
 
 # Addresses
+
+
+@pytest.mark.parametrize("host", ["::1", "[::1]"])
+def test_an_address_of_ipv6_is_taken_with_and_without_brackets(servers, host):
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    server = servers("--host", host).start()
+    assert server.ready_line == f"listening on https://[::1]:{server.port}"
+    connection = http.client.HTTPSConnection(
+        "::1", server.port, timeout=backline.PATIENCE, context=server.context())
+    with contextlib.closing(connection):
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().status == 200
 
 
 def test_on_a_socket_for_both_kinds_of_addresses_those_of_ipv4_are_counted_each_for_itself(servers):
@@ -911,21 +946,19 @@ def test_a_proxy_that_is_none_is_refused_by_its_name(tmp_path):
 
 def test_a_stop_may_tell_load_balancers_first(servers):
     """`/readyz` reports it on new connections, everything else is served, and clients are sent away afterwards."""
-    def attempt():
-        server = servers("--drain-delay-seconds", "2", "--drain-window-seconds", "0").start()
-        dj = server.session("Ana")
-        room = dj.create_room()["room"]["state"]["id"]
-        with dj.socket() as client:
-            began = time.monotonic()
-            with backline.within(2):
-                server.process.send_signal(signal.SIGTERM)
-                backline.eventually(lambda: server.request("GET", "/readyz").status == 503, "/readyz is 503")
-                with dj.socket() as late:
-                    assert late.subscribe(room)["type"] == "snapshot"
-                    assert late.command(room, "rename", name="Late")["type"] == "ack"
-            client.wait_for("goaway")
-            assert time.monotonic() - began >= 2
-            assert client.closed() == 1012
-        assert server.process.wait(backline.PATIENCE) == 0
-
-    backline.patiently(attempt)
+    server = servers("--drain-delay-seconds", "600").start()
+    dj = server.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    server.process.send_signal(signal.SIGTERM)
+    backline.eventually(lambda: server.request("GET", "/readyz").status == 503, "/readyz is 503", 60)
+    with dj.socket() as late:
+        assert late.subscribe(room)["type"] == "snapshot"
+        assert late.command(room, "rename", name="Late")["type"] == "ack"
+    short = servers("--drain-delay-seconds", "1", "--drain-window-seconds", "0").start()
+    with short.session("Ana").socket() as client:
+        began = time.monotonic()
+        short.process.send_signal(signal.SIGTERM)
+        client.wait_for("goaway", 60)
+        assert time.monotonic() - began >= 1
+        assert client.closed(60) == 1012
+    assert short.process.wait(60) == 0

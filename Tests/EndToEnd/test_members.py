@@ -2,27 +2,17 @@
 
 import time
 
-import pytest
-
 import backline
 from checks import check_log
-
-
-@pytest.fixture
-def made(servers):
-    """A server with these options, the owner of a room, and the room."""
-    def make(*options):
-        server = servers(*options).start()
-        ana = server.session("Ana")
-        return server, ana, ana.create_room()["room"]["state"]["id"]
-    return make
 
 
 # Joining
 
 
-def test_one_room_gets_so_many_members_a_minute_from_one_address(made):
-    server, ana, room = made("--max-joins-per-minute", "6")
+def test_one_room_gets_so_many_members_a_minute_from_one_address(servers):
+    server = servers("--max-joins-per-minute", "6").start()
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
     began, joined = time.monotonic(), []
     while len(joined) < 200:
         person = server.session(f"Guest {len(joined)}")
@@ -58,9 +48,10 @@ def members(person, room):
     return [member["member"] for member in person.room(room)["room"]["state"]["members"]]
 
 
-def test_many_are_kicked_at_once_or_none(made):
-    server, ana, room = made()
-    people = [server.session(f"Guest {number}") for number in range(6)]
+def test_many_are_kicked_at_once_or_none(shared):
+    ana = shared.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    people = [shared.session(f"Guest {number}") for number in range(6)]
     for person in people:
         person.command(room, "join")
     ana.command(room, "addTracks", tracks=backline.tracks("One", "Two"))
@@ -102,9 +93,9 @@ def test_many_are_kicked_at_once_or_none(made):
     check_log(ana, room)
 
 
-def test_a_dj_lifts_the_bans_that_a_dj_may_impose(made):
-    server, ana, room = made()
-    ben, cyd, dan, eve = (server.session(name) for name in ("Ben", "Cyd", "Dan", "Eve"))
+def test_a_dj_lifts_the_bans_that_a_dj_may_impose(shared):
+    ana, ben, cyd, dan, eve = (shared.session(name) for name in ("Ana", "Ben", "Cyd", "Dan", "Eve"))
+    room = ana.create_room()["room"]["state"]["id"]
     for person in (ben, cyd, dan, eve):
         person.command(room, "join")
     for member in (2, 3):

@@ -4,22 +4,10 @@ import re
 
 import pytest
 
-import backline
 from documents import rows
-from exposition import Exposition
 
 PAGE = "Documentation/Metrics.md"
 HEAD = ["name", "type", "labels", "meaning", "what to do about it"]
-
-
-@pytest.fixture(scope="module")
-def exposed():
-    """Every metric exists from the start, except the lag of event loops, which exists once it was measured."""
-    with backline.Server() as server:
-        def read():
-            return server.request("GET", "/metrics").body.decode()
-        backline.eventually(lambda: "backline_event_loop_lag_seconds_count{" in read(), "a lag is exposed")
-        return Exposition(read())
 
 
 def labels(cell):

@@ -56,7 +56,7 @@ def log(request, tmp_path):
         made.options = ["--store", "sqlite", "--data", data]
     else:
         cluster = request.getfixturevalue("cluster")
-        url = cluster.database()
+        url = cluster.empty_database()
         made.sql = lambda statement: cluster.sql(statement, database=url.rpartition("/")[2])
         for statement in statements:
             made.sql(statement)
@@ -89,12 +89,10 @@ class Log:
 
 @pytest.mark.parametrize("kind", ("sqlite", "postgres"))
 @pytest.mark.parametrize("path", EXPORTS, ids=[os.path.basename(path) for path in EXPORTS])
-def test_an_export_of_a_release_is_imported(path, kind, servers, request, tmp_path):
+def test_an_export_of_a_release_is_imported(path, kind, servers, stores):
     served = json.loads(_read(path.removesuffix(".export.jsonl") + ".sqlite.json"))
-    store = ["--store", kind, "--data", str(tmp_path / "data")]
-    if kind == "postgres":
-        store += ["--database-url", request.getfixturevalue("cluster").database()]
-    for arguments in (["migrate"], ["import", path], ["verify"]):
+    store = stores(kind)
+    for arguments in (["import", path], ["verify"]):
         done = backline.run(*arguments, *store)
         assert done.returncode == 0, done
     person = servers(store=store).start().session("Eva")
@@ -170,7 +168,8 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
     assert verified.returncode == 0, verified
 
 
-def test_every_migration_is_applied_to_an_empty_database(storage, servers):
+def test_every_migration_is_applied_to_an_empty_database(storage_without_schema, servers):
+    storage = storage_without_schema
     store = storage[1]
     done = backline.run("migrate", *storage)
     assert done.returncode == 0, done

@@ -19,8 +19,8 @@ def roles(person, room):
 # Bans for a time
 
 
-def test_a_ban_ends_by_itself(server):
-    ana, ben, room = open_room(server)
+def test_a_ban_ends_by_itself(shared):
+    ana, ben, room = open_room(shared)
     with ben.socket(f"/v1/rooms/{room}/socket", follow=room) as own, ben.socket() as other:
         own.wait_for("snapshot")
         ana.command(room, "kick", member=2, ban=True, durationMs=600_000, reason=" too loud ")
@@ -65,8 +65,8 @@ def test_a_ban_for_a_time_is_lifted_like_any_other(server):
     assert ben.command(room, "join")["result"]["member"] == 3
 
 
-def test_what_is_no_ban_for_a_time(server):
-    ana, ben, room = open_room(server)
+def test_what_is_no_ban_for_a_time(shared):
+    ana, ben, room = open_room(shared)
     for fields in (
         {"ban": True, "durationMs": 0}, {"ban": True, "durationMs": 31_536_000_001}, {"durationMs": 1_000},
         {"ban": False, "durationMs": 1_000}, {"ban": True, "durationMs": 1.5}, {"ban": True, "durationMs": "1"},
@@ -79,8 +79,8 @@ def test_what_is_no_ban_for_a_time(server):
 # The queue
 
 
-def test_a_locked_queue(server):
-    ana, ben, room = open_room(server, queueMode="votes", guestsMayAdd=True)
+def test_a_locked_queue(shared):
+    ana, ben, room = open_room(shared, queueMode="votes", guestsMayAdd=True)
     one, two = ana.command(room, "addTracks", tracks=backline.tracks("One", "Two"))["result"]["tracks"]
     ana.command(room, "enqueue", track=one)
     entry = ana.command(room, "play") and ana.room(room)["room"]["state"]["playback"]["entry"]
@@ -140,9 +140,9 @@ def test_slow_mode(server):
 # Owners who are away
 
 
-def test_a_dj_becomes_the_owner_when_the_owner_is_away(server):
-    ana, ben, room = open_room(server, ownerAwayMs=700)
-    cem = server.session("Cem")
+def test_a_dj_becomes_the_owner_when_the_owner_is_away(shared):
+    ana, ben, room = open_room(shared, ownerAwayMs=700)
+    cem = shared.session("Cem")
     cem.command(room, "join")
     ana.command(room, "setRole", member=3, role="dj", reason="good taste")
     with ana.socket() as owner, ben.socket() as guest, cem.socket() as dj:
@@ -169,10 +169,8 @@ def test_a_dj_becomes_the_owner_when_the_owner_is_away(server):
     assert ana.room(room)["room"]["seq"] == seq + 2
 
 
-def test_one_of_two_servers_replaces_the_owner(servers, cluster, tmp_path):
-    store = ["--store", "postgres", "--database-url", cluster.database()]
-    here, there = (
-        servers(*backline.NO_GRACE, store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two"))
+def test_one_of_two_servers_replaces_the_owner(nodes):
+    here, there = nodes
     ana, ben, room = open_room(here, ownerAwayMs=700)
     cem = there.session("Cem")
     cem.command(room, "join")
@@ -197,9 +195,9 @@ def test_one_of_two_servers_replaces_the_owner(servers, cluster, tmp_path):
 # Reasons
 
 
-def test_every_act_says_who_and_why(server):
-    ana, ben, room = open_room(server)
-    cem = server.session("Cem")
+def test_every_act_says_who_and_why(shared):
+    ana, ben, room = open_room(shared)
+    cem = shared.session("Cem")
     cem.command(room, "join")
     ana.command(room, "setRole", member=3, role="dj", reason="good taste")
     cem.command(room, "kick", member=2, reason="loud")

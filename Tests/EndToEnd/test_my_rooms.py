@@ -1,15 +1,6 @@
 """A session's own rooms: every open room in which it is a member, at every server."""
 
-import pytest
-
 import backline
-
-
-@pytest.fixture
-def nodes(servers, cluster, tmp_path):
-    """Two servers on one database."""
-    store = ["--store", "postgres", "--database-url", cluster.database()]
-    return [servers(store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
 
 
 def there(person, server):
@@ -29,6 +20,7 @@ def made(person, name, **fields):
 
 
 def test_a_session_gets_its_rooms_the_one_joined_last_first(server):
+    # Alone on its store, as the list of all rooms is looked at.
     ana, ben = server.session("Ana"), server.session("Ben")
     assert own(ana) == []
     kitchen = made(ana, "Kitchen")
@@ -109,11 +101,9 @@ def test_it_is_exact_at_every_server_after_an_acknowledgement(nodes):
         assert own(there(ben, nodes[0])) == own(ben) == []
 
 
-def test_a_long_list_has_200_rooms(servers, tmp_path):
-    server = servers("--max-events-per-session", "0", "--max-events-per-address", "0",
-                     store=["--store", "sqlite", "--data", str(tmp_path / "data")]).start()
-    hosts = [server.session(f"Host {number}") for number in range(3)]
-    ana = server.session("Ana")
+def test_a_long_list_has_200_rooms(shared):
+    hosts = [shared.session(f"Host {number}") for number in range(3)]
+    ana = shared.session("Ana")
     for number in range(210):
         ana.command(made(hosts[number % 3], f"Room {number}"), "join")
     assert own(ana) == [(f"Room {number}", "guest") for number in range(209, 9, -1)]

@@ -8,9 +8,7 @@ import uuid
 import pytest
 
 import backline
-from test_nearby import HERE, PLAIN, Watch, make, names, search
-
-ELSEWHERE = {"lat": -33.87, "lon": 151.21}
+from test_nearby import ELSEWHERE, HERE, PLAIN, Watch, make, names, search
 
 
 class Rows:

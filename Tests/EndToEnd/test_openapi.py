@@ -15,7 +15,7 @@ import backline
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
-SECONDS = 120
+SECONDS = 600
 """Seconds after which random requests count as hanging."""
 
 HANDSHAKE = {
@@ -162,6 +162,8 @@ def test_every_operation_answers_as_described(shared, described):
         send(person, method, path, named, {"Content-Type": "text/plain"}).expect_problem(415, "unsupported_media_type")
         send(person, method, path, named, {"Accept": "text/html"}).expect_problem(406, "not_acceptable")
         send(person, method, path, large).expect_problem(413, "too_large")
+        send(person, method, path, named, {"Origin": "https://elsewhere.example"}).expect_problem(403, "forbidden")
+    send(dj, "DELETE", "/v1/session", headers={"Origin": "null"}).expect_problem(403, "forbidden")
 
     # Rooms, with everything in them that a room can have
     located = {"lat": 52.52, "lon": 13.4}
@@ -235,7 +237,11 @@ def test_every_operation_answers_as_described(shared, described):
             send(person, "GET", f"/v1/rooms/{{room}}/statistics{path}", room=room).expect(200)
     for path in ("", "?window=hour&limit=1", "?window=week", "?window=hour&lat=52.5&lon=13.4&radiusMeters=2000"):
         for kind in ("tracks", "artists"):
-            send(dj, "GET", f"/v1/statistics/{kind}{path}").expect(200)
+            answer = send(dj, "GET", f"/v1/statistics/{kind}{path}")
+            answer.expect(200)
+            if not path:
+                known = {"If-None-Match": answer.headers["ETag"]}
+                assert send(dj, "GET", f"/v1/statistics/{kind}", None, known).status == 304
     for kind in ("tracks", "artists"):
         send(dj, "GET", f"/v1/statistics/{kind}?window=year").expect_problem(400, "bad_request")
     for path, query in (
@@ -337,13 +343,12 @@ def test_random_nearby_searches_get_described_answers(servers, tmp_path):
     dj = server.session("Ana")
     for lat in (-90, 0, 52.52):
         dj.create_room(location={"lat": lat, "lon": 13.405})
-    sent = random_requests(server, dj, tmp_path, "--include-operation-id", "listNearbyRooms", "--max-examples", "100")
-    assert sent >= 100
+    sent = random_requests(server, dj, tmp_path, "--include-operation-id", "listNearbyRooms", "--max-examples", "30")
+    assert sent >= 30
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("operations", ["--exclude-operation-id", "--include-operation-id"])
-def test_random_requests_get_described_answers(servers, tmp_path, operations):
+def test_random_requests_get_described_answers(servers, tmp_path):
     server = servers().start()
     dj = server.session("Ana")
     room = dj.create_room()["room"]["state"]["id"]
@@ -352,8 +357,9 @@ def test_random_requests_get_described_answers(servers, tmp_path, operations):
     settings.write_text(f'[parameters]\n"path.room" = "{room}"\n')
     # A text of spaces only, or another room's key, is refused although its schema permits it.
     checks = ["--exclude-checks", "positive_data_acceptance,negative_data_rejection"]
+    # After the first of those that end the session there would be no other answer than 401.
     sent = random_requests(
-        server, dj, tmp_path, "--max-examples", "10", *checks, operations, "deleteSession", config=settings)
+        server, dj, tmp_path, "--max-examples", "5", *checks, "--exclude-operation-id", "deleteSession", config=settings)
     assert sent >= 10
 
 

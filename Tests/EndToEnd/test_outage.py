@@ -52,7 +52,10 @@ def test_without_its_log_a_server_refuses_changes_and_shows_none(own_cluster, se
     send(50)
     collect()
     refused = [number for number, answer in answers.items() if answer["type"] == "error"]
-    assert {answers[number]["code"] for number in refused} == {"unavailable"}
+    # Of those that were on their way to the log, nobody knows. Nothing of the others was done.
+    codes = {number: answers[number]["code"] for number in refused}
+    assert set(codes.values()) <= {"unavailable", "outcome_unknown"}
+    assert all(codes[number] == "unavailable" for number in list(sent)[-10:]), codes
     assert all(number in refused for number in list(sent)[200:]), "what came after the stop is refused"
     durable = max([a["seq"] for a in answers.values() if a["type"] == "ack"], default=0)
 
@@ -108,7 +111,7 @@ def test_the_outage_reaches_nobody_who_watches(own_cluster, servers, tmp_path):
     own_cluster.stop("immediate")
     for number in range(20):
         answer = client.command(room, "rename", name=f"Name {number}")
-        assert (answer["type"], answer["code"]) == ("error", "unavailable"), answer
+        assert answer["type"] == "error" and answer["code"] in ("unavailable", "outcome_unknown"), answer
     for socket in (client, watcher):
         assert socket.is_alive()
         assert not [message for message in socket.pushed if message["type"] == "delta"]

@@ -4,6 +4,7 @@ BACKLINE_SEED repeats the random clients' requests, BACKLINE_RACE_SECONDS sets t
 """
 
 import contextlib
+import datetime
 import json
 import os
 import random
@@ -27,7 +28,7 @@ CLOSING = 5
 """Seconds for which a server that stops waits for clients that do not close."""
 #: A few deltas after a snapshot exceed the limit, and no heartbeat helps a client that waits in vain.
 SLOW = (
-    "--threads", "2", "--max-outgoing-bytes", "1024", "--max-message-bytes", "4000000", "--stall-limit-seconds", "60",
+    "--threads", "2", "--max-outgoing-bytes", "1024", "--max-message-bytes", "4000000", "--stall-limit-seconds", "3600",
     "--max-messages-per-second", "0", "--max-commands-per-second", "0", "--ping-interval-seconds", "50",
     "--max-pool-bytes", str(1 << 30),
 )
@@ -48,6 +49,18 @@ def metric(server: backline.Address, name: str) -> float:
     """The value of a metric, named with its labels."""
     text = server.request("GET", "/metrics").body.decode()
     return float(next(line.rsplit(" ", 1)[1] for line in text.splitlines() if line.rsplit(" ", 1)[0] == name))
+
+
+def seconds_of_the_stop(server: backline.Server) -> float:
+    """How long the server waited for its clients when it was stopped last, by the seconds of its log.
+
+    On a busy machine, its end itself may show later.
+    """
+    lines = [line.split() for line in server.said().splitlines()]
+    began, ended = (
+        next(datetime.datetime.fromisoformat(line[0]) for line in reversed(lines) if line and line[-1] == what)
+        for what in ("Stopping", "Stopped"))
+    return (ended - began).total_seconds()
 
 
 class Wrong(AssertionError):
@@ -235,7 +248,7 @@ class Fickle(threading.Thread):
             self.listener.until(lambda: not self.listener.asked)
             self.is_asking = False
             # It does not read meanwhile, and so falls behind again.
-            assert self.rest.wait(backline.PATIENCE), "the writer did not come to its end"
+            assert self.rest.wait(SECONDS + 3 * backline.PATIENCE), "the writer did not come to its end"
             self.listener.until(lambda: all(self.last[room] == seq for room, seq in self.listener.seqs.items()))
             self.listener.settle()
             assert all(self.last[room] == seq for room, seq in self.listener.seqs.items()), "a delta that nobody made"
@@ -320,20 +333,19 @@ def test_a_reset_behind_a_violation_leaves_nothing_behind(servers, scheme, seed)
                 pass
     backline.eventually(
         lambda: metric(server, 'backline_connections{protocol="websocket"}') == 0, "no socket is open")
-    began = time.monotonic()
     assert server.stop() == 0
-    assert time.monotonic() - began < CLOSING
+    assert seconds_of_the_stop(server) < CLOSING
 
 
 def test_a_server_that_stood_still_closes_nobody_who_is_well(servers):
     """A suspended process, or machine, causes its own silence; a client that stays silent afterwards is closed."""
-    server = servers("--ping-interval-seconds", "0.5", "--silence-limit-seconds", "2").start()
+    server = servers("--ping-interval-seconds", "0.5", "--silence-limit-seconds", "8").start()
     dj = server.session("Ana")
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(dj.socket()) for _ in range(10)]
         silent = stack.enter_context(backline.RawSocket(server, dj.token))
         server.process.send_signal(signal.SIGSTOP)
-        time.sleep(3)  # Longer than the silence limit.
+        time.sleep(10)  # Longer than the silence limit.
         server.process.send_signal(signal.SIGCONT)
         until = time.monotonic() + 1
         while time.monotonic() < until:
@@ -416,7 +428,6 @@ def test_who_connects_as_the_stop_begins_does_not_hold_it_up(servers):
                 connection = socket.create_connection((server.host, server.port), timeout=backline.PATIENCE)
                 stack.enter_context(contextlib.closing(connection))
             server.process.send_signal(signal.SIGTERM)
-            began = time.monotonic()
             server.process.send_signal(signal.SIGCONT)
             assert server.process.wait(backline.PATIENCE) == 0
-            assert time.monotonic() - began < CLOSING
+            assert seconds_of_the_stop(server) < CLOSING

@@ -68,24 +68,28 @@ def test_a_session_that_asks_for_too_much_at_once_is_told_so(servers, storage):
 
 @contextlib.contextmanager
 def load(server, paths):
-    """Requests these paths again and again, each with a session of its own."""
-    stop = threading.Event()
+    """Requests these paths again and again, each with a session of its own; yields those who ask, and how long
+    each answer took.
+    """
+    stop, took = threading.Event(), []
 
     def ask(path):
-        person, count = server.session("Load"), 0
+        person = server.session("Load")
         while not stop.is_set():
-            assert person.request("GET", path).status in (200, 429)
-            count += 1
-        return count
+            began = time.monotonic()
+            status = person.request("GET", path).status
+            assert status in (200, 429)
+            if status == 200:
+                took.append(time.monotonic() - began)
 
     with concurrent.futures.ThreadPoolExecutor(len(paths)) as pool:
         asking = [pool.submit(ask, path) for path in paths]
         try:
-            yield
+            yield asking, took
         finally:
             stop.set()
         for each in asking:
-            assert each.result() > 0
+            each.result()
 
 
 @pytest.mark.alone
@@ -101,10 +105,10 @@ def test_health_and_other_rooms_wait_for_no_search_and_no_log(servers, storage):
     searches = [f"/v1/rooms/{room}/pool?q=zzz"] * 4
     logs = [f"/v1/rooms/{room}/events", f"/v1/rooms/{room}?at={last - 1}"] * 2
     for paths in (searches, logs):
-        with load(server, paths):
+        with load(server, paths) as (asking, took):
             waits = {"health": [], "ready": [], "command": []}
-            until = time.monotonic() + 0.6
-            while time.monotonic() < until or len(waits["command"]) < 6:
+            while len(took) < len(paths) or len(waits["command"]) < 8:
+                assert not any(each.done() for each in asking), "they ask to the end"
                 for name, ask in (
                     ("health", lambda: server.request("GET", "/healthz").expect(200)),
                     ("ready", lambda: server.request("GET", "/readyz").expect(200)),
@@ -113,9 +117,9 @@ def test_health_and_other_rooms_wait_for_no_search_and_no_log(servers, storage):
                     began = time.monotonic()
                     ask()
                     waits[name].append(time.monotonic() - began)
-        # The load's own threads share two processors and this interpreter with the measurement.
+        # Whoever had to wait for the work that is under way would wait for as long as those who asked for it.
         for name, times in waits.items():
-            assert statistics.median(times) < 1, (name, paths[0], times)
+            assert statistics.median(times) < statistics.median(took), (name, paths[0], times, took)
 
 
 def test_a_search_goes_on_behind_its_cursor(servers):
@@ -124,9 +128,9 @@ def test_a_search_goes_on_behind_its_cursor(servers):
     for batch in range(28):
         dj.command(room, "addTracks", tracks=[
             {"source": "s", "sourceId": "1", "title": f"{batch}.{n:02} " + "中" * 290, "artist": "文" * 300,
-             "album": "字" * 299 + ("!" if n == 7 else "?")} for n in range(45)])
+             "album": "字" * 299 + ("x" if n == 7 else "?")} for n in range(45)])
     for sort in ("title", "votes", "added"):
-        path, found, pages = f"/v1/rooms/{room}/pool?sort={sort}&q=!", [], 0
+        path, found, pages = f"/v1/rooms/{room}/pool?sort={sort}&q=x", [], 0
         cursor = ""
         while cursor is not None:
             page = dj.request("GET", path + cursor).expect(200)

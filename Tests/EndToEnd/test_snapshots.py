@@ -1,11 +1,12 @@
 """Large rooms: the limit of a pool, and snapshots that are encoded once and shared by all clients that ask for them."""
 
+import asyncio
 import contextlib
 import json
 import tempfile
 
 import pytest
-import websockets.sync.client
+import websockets.asyncio.client
 
 import backline
 from fold import Follower
@@ -92,7 +93,7 @@ def large():
     """A server, and a room on it with the largest possible pool."""
     # The embedded store is on a disk.
     with tempfile.TemporaryDirectory() as data, backline.Server(
-        *UNLIMITED, *backline.NO_GRACE, store=("--store", "sqlite", "--data", data)
+        *UNLIMITED, *backline.NO_GRACE, *backline.PATIENT, store=("--store", "sqlite", "--data", data)
     ) as server:
         dj = server.session("Ana")
         room = dj.create_room()["room"]["state"]["id"]
@@ -103,23 +104,27 @@ def large():
 @pytest.mark.parametrize("compression", ["deflate", None])
 def test_a_large_snapshot_is_what_http_gives(large, compression):
     server, dj, room = large
-    with websockets.sync.client.connect(
-        f"wss://{server.host}:{server.port}/v1/rooms/{room}/socket", ssl=server.context(), max_size=None,
-        compression=compression, proxy=None, open_timeout=60,
-        additional_headers={"Authorization": f"Bearer {dj.token}"},
-    ) as client:
-        assert json.loads(client.recv())["type"] == "welcome"
-        first = json.loads(client.recv())
-        client.send(json.dumps({"type": "subscribe", "id": 1, "room": room}))
-        messages = [json.loads(client.recv())]
-        while messages[-1].get("re") != 1:
-            messages.append(json.loads(client.recv()))
-        shown = dj.room(room)["room"]
-        assert first["state"] == messages[-1]["state"] == shown["state"]
-        assert messages[-1]["seq"] == shown["seq"] and messages[-1]["you"]["role"] == "owner"
-        client.send(json.dumps({"type": "time", "id": 2, "t1": 0}))
-        while json.loads(client.recv()).get("re") != 2:
-            pass
+
+    async def look():
+        async with websockets.asyncio.client.connect(
+            f"wss://{server.host}:{server.port}/v1/rooms/{room}/socket", ssl=server.context(), max_size=None,
+            compression=compression, proxy=None, open_timeout=backline.PATIENCE,
+            additional_headers={"Authorization": f"Bearer {dj.token}"},
+        ) as client:
+            assert json.loads(await client.recv())["type"] == "welcome"
+            first = json.loads(await client.recv())
+            await client.send(json.dumps({"type": "subscribe", "id": 1, "room": room}))
+            messages = [json.loads(await client.recv())]
+            while messages[-1].get("re") != 1:
+                messages.append(json.loads(await client.recv()))
+            shown = (await asyncio.to_thread(dj.room, room))["room"]
+            assert first["state"] == messages[-1]["state"] == shown["state"]
+            assert messages[-1]["seq"] == shown["seq"] and messages[-1]["you"]["role"] == "owner"
+            await client.send(json.dumps({"type": "time", "id": 2, "t1": 0}))
+            while json.loads(await client.recv()).get("re") != 2:
+                pass
+
+    asyncio.run(look())
 
 
 @pytest.mark.parametrize("headers", [(), (DEFLATE,)], ids=["plain", "compressed"])

@@ -166,10 +166,9 @@ def test_refusals_change_nothing(shared):
     assert party.ana.room(party.room)["room"]["seq"] == before
 
 
-def test_a_full_list_and_a_full_queue_are_one_command(servers):
-    server = servers().start()
-    party = Party(server, pool=1_000, waiting=3)
-    guest = server.session("Ben")
+def test_a_full_list_and_a_full_queue_are_one_command(shared):
+    party = Party(shared, pool=1_000, waiting=3)
+    guest = shared.session("Ben")
     guest.command(party.room, "join")
     for track in party.tracks[100:150]:
         guest.command(party.room, "vote", track=track)
@@ -195,8 +194,8 @@ def test_a_full_list_and_a_full_queue_are_one_command(servers):
     watcher.close()
 
 
-def test_more_songs_than_one_command_takes_are_told_in_turn(servers):
-    party = Party(servers().start())
+def test_more_songs_than_one_command_takes_are_told_in_turn(shared):
+    party = Party(shared)
     songs = 2 * PLAYED + 30
     party.wait_until(party.at(songs + 1))
     heard = [party.heard(0, 1, entry=party.on_air)] + [
@@ -248,16 +247,14 @@ def test_what_others_add_while_it_is_sent_stays(shared):
     check_log(party.ana, party.room)
 
 
-def test_two_servers_take_it_once(servers, cluster, tmp_path):
-    store = ["--store", "postgres", "--database-url", cluster.database()]
-    nodes = [servers(store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
-    party = Party(nodes[0])
-    there = backline.Person(nodes[1].address, party.ana.session, party.ana.token, "Ana")
+def test_two_servers_take_it_once(own_nodes):
+    party = Party(own_nodes[0])
+    there = backline.Person(own_nodes[1].address, party.ana.session, party.ana.token, "Ana")
     watcher = there.socket()
     watcher.subscribe(party.room)
     deck, key = party.night(), backline.new_key()
     first = party.ana.command(party.room, "syncDeck", key, **deck)
-    nodes[0].kill()
+    own_nodes[0].kill()
     assert there.command(party.room, "syncDeck", key, **deck) == first
     party.ana = there
     party.check_night()

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import stat
+import subprocess
 
 import pytest
 
@@ -14,44 +15,34 @@ from terminals import Home, Lines, Terminal, settled
 HOSTILE = "\u202eevil\u2066 \u200fsong"
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    """A server for all tests that leave it running, and its data folder."""
-    data = tmp_path_factory.mktemp("data")
-    with backline.Server(*backline.NO_GRACE, store=["--store", "sqlite", "--data", str(data)]) as server:
-        yield server, data
-        assert server.running, f"the server ended by itself:\n{server.said()}"
-
-
 @pytest.fixture
 def home(request, tmp_path):
     """Ana's settings, signed in at a server; of its `own`, if the test asks for that."""
     folder = tmp_path / "ana"
     folder.mkdir()
-    if "own" in request.fixturenames:
-        server, data = request.getfixturevalue("own")
-    else:
-        server, data = request.getfixturevalue("running")
-    return Home(folder, server, str(data / "ca.pem")).sign_in("Ana")
+    server = request.getfixturevalue("own" if "own" in request.fixturenames else "shared")
+    made = Home(folder, server, str(server.data / "ca.pem"))
+    made.person = server.session("Ana")
+    made.remember(made.person)
+    return made
 
 
 @pytest.fixture
 def own(servers, tmp_path):
     """A server that the test may stop, and start again."""
-    data = tmp_path / "data"
-    return servers(*backline.NO_GRACE, store=["--store", "sqlite", "--data", str(data)]).start(), data
+    return servers(*backline.NO_GRACE, store=["--store", "sqlite", "--data", str(tmp_path / "data")]).start()
 
 
 @pytest.fixture
 def kitchen(home):
-    """The code of a room with three tracks, of which Ana is the owner."""
-    code = home.run("create", "Kitchen").split()[0]
-    lines = [
-        {"title": "Blue Monday", "artist": "New Order", "duration": "7:29"},
-        {"title": "Blue in Green", "artist": "Miles Davis", "duration": 337}, {"title": "Song 2", "artist": "Blur"},
-    ]
-    assert home.run("add", input="\n".join(map(json.dumps, lines))) == "Added 3 tracks.\n"
-    return code
+    """The code of a room with three tracks, of which Ana is the owner; it is the one that was used last."""
+    room = home.person.create_room("Kitchen")["room"]["state"]
+    home.person.command(room["id"], "addTracks", tracks=[
+        {"source": "test", "sourceId": "1", "title": "Blue Monday", "artist": "New Order", "durationMs": 449_000},
+        {"source": "test", "sourceId": "2", "title": "Blue in Green", "artist": "Miles Davis", "durationMs": 337_000},
+        {"source": "test", "sourceId": "3", "title": "Song 2", "artist": "Blur"}])
+    home.remember(home.person, (room["code"], "Kitchen"))
+    return room["code"]
 
 
 @pytest.fixture
@@ -77,11 +68,12 @@ def test_a_room_is_made_filled_and_played_by_commands(home):
     assert home.run("queue", link, "Blue Monday") == "Queued “Blue Monday” by New Order.\n"
     home.run("queue", "2")
     assert home.run("play") == "On air: “Blue Monday” by New Order.\n"
-    assert home.run("pause") == "Paused.\n"
+    assert home.run("pause") == "Paused: “Blue Monday” by New Order.\n"
     listed = home.run("queue")
-    assert "Paused: “Blue Monday” by New Order (0:00 of 7:29)." in listed and "1  “Blue in Green” [2], by Ana" in listed
+    assert re.search(r"Paused: “Blue Monday” by New Order \(\d+:\d\d of 7:29\)\.", listed), listed
+    assert "1  “Blue in Green” [2], by Ana" in listed
     assert home.run("play", code) == "On air: “Blue Monday” by New Order.\n"
-    assert home.run("skip") == "Skipped.\n"
+    assert home.run("skip") == "Skipped: “Blue Monday” by New Order.\n"
     room = json.loads(home.run("queue", "--json"))
     assert room["type"] == "room" and room["onAir"]["track"]["title"] == "Blue in Green" and room["queue"] == []
     found = home.run("nearby", "-33.8", "151.2", "--radius", "20000")
@@ -89,6 +81,18 @@ def test_a_room_is_made_filled_and_played_by_commands(home):
     found = json.loads(home.run("nearby", "-33.8", "151.2", "--radius", "20000", "--json"))
     assert found["type"] == "nearby" and found["code"] == code and 0 < found["distanceMeters"] < 20_000
     assert home.run("nearby", "-52.5", "-13.4") == "No room within 5.0 km.\n"
+
+
+def test_tracks_are_added_line_by_line(home):
+    code = home.run("create", "Kitchen").split()[0]
+    lines = [
+        {"title": "Blue Monday", "artist": "New Order", "duration": "7:29"},
+        {"title": "Blue in Green", "artist": "Miles Davis", "duration": 337}, {"title": "Song 2", "artist": "Blur"},
+    ]
+    assert home.run("add", input="\n".join(map(json.dumps, lines))) == "Added 3 tracks.\n"
+    pool = sorted(home.person.room(code)["room"]["state"]["pool"], key=lambda track: track["track"])
+    assert [(track["title"], track["artist"], track.get("durationMs")) for track in pool] == [
+        ("Blue Monday", "New Order", 449_000), ("Blue in Green", "Miles Davis", 337_000), ("Song 2", "Blur", None)]
 
 
 def test_a_guest_joins_and_is_told_what_it_may_not(home, kitchen, tmp_path):
@@ -124,6 +128,103 @@ def test_what_goes_wrong_is_one_sentence_with_what_to_do(own, home, kitchen):
     assert "nothing listens there" in home.run("nearby", "0", "0", code=69)
 
 
+def test_scripts_read_the_pool_and_every_result(home):
+    made = json.loads(home.run("create", "Kitchen", "--json"))
+    code = made["code"]
+    assert made == {"type": "created", "room": made["room"], "code": code, "name": "Kitchen",
+                    "link": f"{home.server.origin}/r/{code}"}
+    monday = {"number": 1, "title": "Blue Monday", "artist": "New Order"}
+    assert json.loads(home.run("add", "--title", "Blue Monday", "--artist", "New Order", "--album", "Substance",
+                               "--duration", "7:29", "--json")) == {"type": "added", "room": code, "tracks": [monday]}
+    home.run("add", "--title", "Song 2")
+    assert json.loads(home.run("vote", "monday", "--json")) == {
+        "type": "voted", "room": code, "track": monday, "votes": 1, "isMine": True}
+    assert json.loads(home.run("unvote", "1", "--json")) == {
+        "type": "unvoted", "room": code, "track": monday, "votes": 0, "isMine": False}
+    queued = {"room": code, "entry": 1, "track": monday}
+    assert json.loads(home.run("queue", "1", "--json")) == {"type": "queued", **queued}
+    assert json.loads(home.run("play", "--json")) == {"type": "playing", **queued}
+    home.run("queue", "2")
+    assert [json.loads(line) for line in home.run("tracks", "--json").splitlines()] == [
+        {"type": "track", "number": 1, "title": "Blue Monday", "artist": "New Order", "album": "Substance",
+         "durationMs": 449_000, "votes": 0, "isMine": False, "onAir": True},
+        {"type": "track", "number": 2, "title": "Song 2", "votes": 0, "isMine": False, "onAir": False, "place": 1}]
+    assert home.run("tracks") == (
+        "1  Blue Monday – New Order (7:29; on air)\n2  Song 2 (number 1 in the queue)\n")
+    assert json.loads(home.run("pause", "--json")) == {"type": "paused", **queued}
+    assert json.loads(home.run("skip", "--json")) == {"type": "skipped", **queued}
+    assert json.loads(home.run("join", "--json")) == {"type": "joined", "room": code, "name": "Kitchen", "member": 1}
+
+
+def test_what_is_done_to_nothing_is_not_said_to_be_done(home, kitchen):
+    assert f"nothing is on air in the room {kitchen}" in home.run("pause", code=1)
+    assert f"nothing is on air in the room {kitchen}" in home.run("skip", "--json", code=1)
+
+
+def test_a_word_is_a_track_where_the_room_has_one_with_it(home, kitchen):
+    home.run("add", "--title", "Yellow", "--artist", "Coldplay")
+    assert home.run("queue", "yellow") == "Queued “Yellow” by Coldplay.\n"
+    assert home.run("queue", kitchen).startswith(f"Kitchen ({kitchen})")
+    other = home.run("create", "Garden").split()[0]
+    assert home.run("queue", kitchen.lower()).startswith(f"Kitchen ({kitchen})")
+    assert home.run("queue").startswith(f"Garden ({other})")
+    # Another person's room is not among those that were used.
+    fresh = home.server.session("Ben").create_room(name="Hall")["room"]["state"]["code"]
+    assert home.run("queue", f"#{fresh}").startswith(f"Hall ({fresh})")
+    refused = home.run("queue", "yellow", code=1)
+    assert "there is no room" in refused and f"no track of the room {other} has “yellow”" in refused
+    assert "one argument, in quotation marks" in home.run("queue", "yellow", "submarine", code=1)
+    assert "one argument, in quotation marks" in home.run("vote", "blue", "monday", code=64)
+
+
+def test_a_banned_guest_reads_the_reason_and_the_time(home, tmp_path):
+    ben = home.server.session("Ben")
+    room = ben.create_room(name="Hall")["room"]["state"]["code"]
+    home.run("join", room)
+    ben.command(room, "kick", member=2, ban=True, durationMs=3_600_000, reason="Too loud")
+    said = home.run("join", room, code=1)
+    assert "you are banned from the room (Too loud): try again in 60 minutes" in said
+
+
+def test_a_code_is_taken_where_the_room_used_last_is_out_of_reach(home):
+    ben = home.server.session("Ben")
+    hall, porch = (ben.create_room(name=name)["room"]["state"]["code"] for name in ("Hall", "Porch"))
+    home.run("join", hall)
+    ben.command(hall, "kick", member=2, ban=True)
+    assert home.run("queue", porch).startswith(f"Porch ({porch})")
+
+
+def test_codes_are_taken_as_people_copy_them(home, kitchen):
+    wide = "".join(chr(ord(character) + 0xFEE0) for character in kitchen)
+    for text in (f"#{kitchen}", f"“{kitchen}”.", f"({kitchen})", wide, f" {kitchen.lower()} ",
+                 f"{home.server.origin}/r/{kitchen}/", f"<{home.server.origin}/r/{kitchen}?from=qr>"):
+        assert home.run("queue", text).startswith(f"Kitchen ({kitchen})"), text
+
+
+def test_plain_http_at_the_encrypted_port_is_told(home):
+    plain = home.server.origin.replace("https://", "http://")
+    for command in (("sign-in", plain), ("queue", f"{plain}/r/ABCDEF"), ("watch", f"{plain}/r/ABCDEF", "--plain")):
+        refused = home.run(*command, code=69)
+        assert f"use {home.server.origin}" in refused and len(refused.splitlines()) == 1, refused
+    assert f"use {home.server.origin}" in home.run("watch", f"{plain}/r/ABCDEF", "--plain", code=69, BACKLINE_TOKEN="x")
+    assert "use https://party.example" in home.run("sign-in", "http://party.example", code=64)
+
+
+def test_a_bad_token_of_the_environment_is_named(home, kitchen):
+    for command in (("queue", kitchen), ("vote", kitchen, "1"), ("watch", kitchen, "--plain"), ("create", "Hall"),
+                    ("nearby", "0", "0"), ("sign-in",)):
+        refused = home.run(*command, code=1, BACKLINE_TOKEN="nonsense")
+        assert "BACKLINE_TOKEN" in refused and "sign-in" not in refused, refused
+
+
+def test_a_mistyped_command_is_told_the_near_one(home):
+    assert 'Did you mean "vote"?' in home.run("vot", "1", code=64)
+    assert 'Did you mean "sign-in"?' in home.run("signin", code=64)
+    assert 'Did you mean "queue"?' in home.run("qeueu", code=64)
+    unknown = home.run("dance", code=64)
+    assert 'there is no command "dance"' in unknown and "Did you mean" not in unknown
+
+
 def test_certificates_are_verified(home, tmp_path):
     stranger = Home(tmp_path, home.server)
     refused = stranger.run("sign-in", home.server.origin, code=69, XDG_CONFIG_HOME=str(tmp_path / "x"))
@@ -133,7 +234,9 @@ def test_certificates_are_verified(home, tmp_path):
     stranger.run("nearby", "0", "0", code=69, XDG_CONFIG_HOME=str(tmp_path / "x"))
 
 
-def test_what_is_remembered_is_the_user_s_alone_until_it_signs_out(home, kitchen):
+def test_what_is_remembered_is_the_user_s_alone_until_it_signs_out(shared, tmp_path):
+    home = Home(tmp_path, shared, str(shared.data / "ca.pem")).sign_in("Ana")
+    home.run("create", "Kitchen")
     folder = home.folder / "backline"
     assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
     for name in os.listdir(folder):
@@ -215,6 +318,34 @@ def test_json_lines_are_objects_with_types(own, home, kitchen, ben):
         assert json.loads(watch.until('"left"'))["name"] == "Ben"
 
 
+@pytest.mark.parametrize("format", ["--json", "--plain"])
+def test_lines_end_when_the_room_is_closed(home, kitchen, format):
+    owner = home.server.session("Ben")
+    code = owner.create_room(name="Hall")["room"]["state"]["code"]
+    last = "closed" if format == "--json" else "The room is closed."
+    with Lines(home, "watch", code, format) as watch:
+        watch.until("Hall")
+        owner.command(code, "closeRoom")
+        assert watch.process.wait(backline.PATIENCE) == 0
+        watch.reader.join()
+        assert last in watch.lines[-1]
+    # A room that is closed already is shown, and that it is.
+    assert last in home.run("watch", code, format).splitlines()[-1]
+
+
+def test_lines_end_when_their_reader_is_gone_although_nothing_happens(home, kitchen):
+    watch = subprocess.Popen(
+        [backline.program(), "watch", "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        env=home.environment(), cwd=home.folder)
+    try:
+        assert b'"type":"room"' in watch.stdout.readline()
+        watch.stdout.close()
+        assert watch.wait(backline.PATIENCE) == 0
+    finally:
+        watch.kill()
+        watch.wait()
+
+
 def test_a_lost_connection_is_told_and_comes_back_in_lines(own, home, kitchen, ben):
     with Lines(home, "watch", "--plain") as watch:
         watch.until("Nothing on air.")
@@ -254,6 +385,51 @@ def test_the_screen_shows_the_room_and_its_changes(home, kitchen, ben):
         assert terminal.ended() == 0 and terminal.is_sane()
 
 
+def test_a_dj_runs_the_deck_on_the_screen(home, kitchen, ben):
+    def state():
+        return ben.room(kitchen)["room"]["state"]
+
+    with Terminal(home, "watch") as terminal:
+        terminal.until("● live")
+        terminal.until("Space play")
+        terminal.press("n")
+        terminal.until("Nothing is on air.")
+        # Two tracks of the pool, which has the keys, go to the queue; the first one plays.
+        terminal.press("a")
+        terminal.until("Up next 1")
+        terminal.press("\x1b[B")
+        terminal.press("a")
+        terminal.until("Up next 2")
+        terminal.press(" ")
+        terminal.until("Space pause")
+        terminal.press(" ")
+        terminal.until("Space go on")
+        backline.eventually(lambda: state()["playback"]["status"] == "paused", "a pause")
+        terminal.press("\x1b[B")
+        terminal.press("a")
+        terminal.until("Up next 2")
+        # The second entry of the queue is played, the first one taken out.
+        terminal.press("\x1b[Z")
+        terminal.press("\x1b[B")
+        terminal.press("p")
+        backline.eventually(lambda: state()["playback"]["entry"] == 3, "entry 3 on air")
+        terminal.until("Up next 1")
+        terminal.press("x")
+        terminal.until("Up next 0")
+        terminal.press("n")
+        terminal.until("Nothing on air")
+        backline.eventually(lambda: state()["queue"] == [], "an empty queue")
+    guest = Home(home.folder / "guest", home.server, home.authority)
+    guest.folder.mkdir()
+    guest.sign_in("Chloë").run("join", kitchen)
+    with Terminal(guest, "watch") as terminal:
+        terminal.until("● live")
+        assert "Space" not in "\n".join(terminal.display)
+        terminal.press("?")
+        terminal.until("vote for the track, or take the vote back")
+        assert "skip to the next song" not in "\n".join(terminal.display)
+
+
 def test_members_come_and_go_on_the_screen(home, kitchen):
     people = [home.server.session(f"Guest {number}") for number in range(8)]
     with Terminal(home, "watch") as terminal:
@@ -268,20 +444,27 @@ def test_members_come_and_go_on_the_screen(home, kitchen):
         terminal.until("Guest 3 joined.")
 
 
+def position(text):
+    """The seconds of the song on air that are over; None if they are not on the screen."""
+    shown = re.search(r" (\d+):(\d\d) ", text)
+    return shown and 60 * int(shown[1]) + int(shown[2])
+
+
 def test_a_song_s_time_goes_on_and_nothing_else_is_drawn(home, kitchen):
     home.run("queue", "1")
     home.run("play")
     with Terminal(home, "watch") as terminal:
         terminal.until("▶ Blue Monday – New Order")
         terminal.until("● live")
-        first = len(terminal.written)
-        terminal.until(lambda text: " 0:01 " in text, "a second")
-        terminal.until(lambda text: " 0:02 " in text, "two seconds")
-        assert len(terminal.written) - first < 6_000
+        # The whole screen has been drawn once its time has changed.
+        start = position(terminal.until(position, "the song's time"))
+        first, before = terminal.found(lambda text: (position(text) or 0) > start, "a second")
+        later, after = terminal.found(lambda text: (position(text) or 0) >= position(first) + 2, "two seconds more")
+        assert after - before < 3_000 * (position(later) - position(first))
         home.run("pause")
         terminal.until("paused")
-        before = settled(terminal)
-        assert settled(terminal, 1.2) == before, "nothing is drawn while nothing happens"
+        # A clock that went on would be drawn each second.
+        settled(terminal, 2.5)
 
 
 @pytest.mark.parametrize("columns, rows", [(40, 24), (40, 12), (24, 8), (100, 30), (200, 60)])
@@ -346,26 +529,25 @@ def test_a_lost_connection_is_shown_and_comes_back(own, home, kitchen, ben):
         home.server.start()
         ben.command(kitchen, "vote", track=3)
         terminal.until("● live")
-        terminal.until("“Song 2” by Blur now has 1 vote.")
-        assert "No connection" not in terminal.text
+        terminal.until(lambda text: "“Song 2” by Blur now has 1 vote." in text and "No connection" not in text, "all is well")
 
 
 def test_tracks_are_found_among_many(home, kitchen):
-    many = "\n".join(json.dumps({"title": f"Track {number:05}", "id": str(number)}) for number in range(9_997))
-    assert home.run("add", input=many) == "Added 9997 tracks.\n"
+    many = "\n".join(json.dumps({"title": f"Track {number:05}", "id": str(number)}) for number in range(1_997))
+    assert home.run("add", input=many) == "Added 1997 tracks.\n"
     with Terminal(home, "watch") as terminal:
-        terminal.until("All tracks 10,000")
+        terminal.until("All tracks 2,000")
         terminal.press("/")
-        terminal.press("07777")
-        terminal.until("1 of 10,000")
+        terminal.press("00777")
+        terminal.until("1 of 2,000")
         terminal.press("\r")
         terminal.press("v")
-        terminal.until("You voted for “Track 07777”: 1 vote.")
+        terminal.until("You voted for “Track 00777”: 1 vote.")
         terminal.press("\x1b")
-        terminal.until("All tracks 10,000")
+        terminal.until("All tracks 2,000")
         terminal.press("\x1b[F")
-        terminal.until("Track 09996")
-        terminal.until("–10,000")
+        terminal.until("Track 01996")
+        terminal.until("–2,000")
 
 
 @pytest.mark.parametrize("how", ["q", "\x03", signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGABRT])

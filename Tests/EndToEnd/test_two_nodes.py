@@ -1,43 +1,28 @@
 """Two server processes on one PostgreSQL, and many clients that write to one room through both."""
 
 import concurrent.futures
-import multiprocessing
-
-import pytest
+import threading
 
 import backline
 from checks import check_followers, check_log, check_once
 
-PROCESSES = 20
+PEOPLE = 20
 COMMANDS = 25
 
 
-@pytest.fixture
-def nodes(servers, cluster, tmp_path):
-    """Two servers on one database."""
-    store = ["--store", "postgres", "--database-url", cluster.database()]
-    return [servers(store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
-
-
-def work(address, number, room, gate, results):
-    """One process: a session of its own sends keyed commands without waiting, and reports the answers."""
-    try:
-        person = address.session(f"Process {number}")
-        member = person.command(room, "join")["result"]["member"]
-        with person.socket() as client:
-            gate.wait(60)
-            marks = [f"{number}-{turn}" for turn in range(COMMANDS)]
-            for turn, mark in enumerate(marks):
-                client.send({
-                    "type": "command", "id": 1000 + turn, "room": room, "key": backline.new_key(),
-                    "command": {"type": "rename", "name": mark},
-                })
-            answers = [client.answer_to(1000 + turn, timeout=60) for turn in range(COMMANDS)]
-        results.put((member, list(zip(marks, answers))))
-    except BaseException as failure:
-        gate.abort()
-        results.put((number, f"{type(failure).__name__}: {failure}"))
-        raise
+def work(server, number, room, gate):
+    """A session of its own sends keyed commands without waiting; returns its member and the answers."""
+    person = server.session(f"Person {number}")
+    member = person.command(room, "join")["result"]["member"]
+    with person.socket() as client:
+        gate.wait(backline.PATIENCE)
+        marks = [f"{number}-{turn}" for turn in range(COMMANDS)]
+        for turn, mark in enumerate(marks):
+            client.send({
+                "type": "command", "id": 1000 + turn, "room": room, "key": backline.new_key(),
+                "command": {"type": "rename", "name": mark},
+            })
+        return member, [(mark, client.answer_to(1000 + turn)) for turn, mark in enumerate(marks)]
 
 
 def test_each_position_is_won_once_and_nothing_is_lost(nodes):
@@ -47,19 +32,9 @@ def test_each_position_is_won_once_and_nothing_is_lost(nodes):
         for client in (first, second):
             assert client.subscribe(room)["type"] == "snapshot"
 
-        # Spawned, not forked: the tests' own threads and connections stay out of the children.
-        context = multiprocessing.get_context("spawn")
-        gate, results = context.Barrier(PROCESSES), context.Queue()
-        processes = [
-            context.Process(target=work, args=(nodes[number % 2].address, number, room, gate, results))
-            for number in range(PROCESSES)
-        ]
-        for process in processes:
-            process.start()
-        told = [results.get(timeout=120) for _ in processes]
-        for process in processes:
-            process.join(60)
-        assert [process.exitcode for process in processes] == [0] * PROCESSES, told
+        gate = threading.Barrier(PEOPLE)
+        with concurrent.futures.ThreadPoolExecutor(PEOPLE) as pool:
+            told = list(pool.map(lambda number: work(nodes[number % 2], number, room, gate), range(PEOPLE)))
 
         logs = [check_log(person, room) for person in (dj, watcher)]
         assert logs[0] == logs[1], "both servers have the same log"
@@ -72,7 +47,7 @@ def test_each_position_is_won_once_and_nothing_is_lost(nodes):
                 assert (event["seq"], event["member"]) == (answer["seq"], member)
                 won.append(answer["seq"])
             assert [answer["seq"] for _, answer in answers] == sorted(answer["seq"] for _, answer in answers)
-        assert sorted(won) == renames and len(set(won)) == PROCESSES * COMMANDS
+        assert sorted(won) == renames and len(set(won)) == PEOPLE * COMMANDS
 
         # Watchers on either server have seen all of it.
         followers = [client.catch_up(room, logs[0][-1]["seq"]) for client in (first, second)]

@@ -39,8 +39,8 @@ def tracks_of(person, room):
     return {track["track"]: track for track in person.room(room)["room"]["state"]["pool"]}
 
 
-def test_a_waveform_is_set_shown_and_read(server):
-    ana, ben, room = party(server)
+def test_a_waveform_is_set_shown_and_read(shared):
+    ana, ben, room = party(shared)
     data = waveform(1)
     name = backline.waveform_name(data)
     with ben.socket() as client:
@@ -68,12 +68,12 @@ def test_a_waveform_is_set_shown_and_read(server):
     check_log(ana, room)
 
 
-def test_the_bytes_are_served_for_ever_to_those_who_may_look(server):
-    ana, ben, room = party(server)
+def test_the_bytes_are_served_for_ever_to_those_who_may_look(shared):
+    ana, ben, room = party(shared)
     data = waveform(1)
     name = backline.waveform_name(data)
     give(ana, room, 1, data)
-    for person in (ana, ben, server.session("Cyd")):
+    for person in (ana, ben, shared.session("Cyd")):
         answer = look(person, room, data)
         assert answer.status == 200 and answer.body == data
         assert answer.headers["Content-Type"] == "application/octet-stream"
@@ -105,7 +105,7 @@ def test_the_bytes_are_served_for_ever_to_those_who_may_look(server):
     # A condition does not make a missing waveform appear to be there.
     missing = ana.request("GET", f"/v1/rooms/{room}/waveforms/{'A' * 22}", headers={"If-None-Match": "*"})
     missing.expect_problem(404, "not_found")
-    server.request("GET", path).expect_problem(401, "unauthorized")
+    shared.request("GET", path).expect_problem(401, "unauthorized")
     other = ana.create_room("Cellar")["room"]["state"]["id"]
     look(ana, other, data).expect_problem(404, "not_found")
     look(ana, backline.room_id(), data).expect_problem(404, "not_found")
@@ -116,12 +116,12 @@ def test_the_bytes_are_served_for_ever_to_those_who_may_look(server):
     look(ben, room, waveform(2)).expect_problem(403, "banned")
 
 
-def test_who_may_set_a_waveform_and_how_often(server):
-    ana, ben, room = party(server)
+def test_who_may_set_a_waveform_and_how_often(shared):
+    ana, ben, room = party(shared)
     text = backline.waveform_text(waveform(1))
     ben.post_command(room, "setWaveform", track=1, data=text).expect_problem(403, "forbidden")
     ben.post_command(room, "setWaveform", track=99, data=text).expect_problem(404, "not_found")
-    server.session("Cyd").post_command(room, "setWaveform", track=1, data=text).expect_problem(409, "not_member")
+    shared.session("Cyd").post_command(room, "setWaveform", track=1, data=text).expect_problem(409, "not_member")
     for data in ("", "AAAA", text[:-1], text + "A", text + "=", text[:-1] + "B", "+" + text[1:], 7, None, [text]):
         problem = ana.post_command(room, "setWaveform", track=1, data=data)
         assert "data" in problem.expect_problem(400, "bad_request")["detail"]
@@ -200,7 +200,7 @@ class Rows:
         """Runs a statement; returns its rows as lists of texts."""
         if self.is_sqlite:
             path = self.options["--data"] + "/backline.sqlite"
-            with contextlib.closing(sqlite3.connect(path, timeout=20)) as connection, connection:
+            with contextlib.closing(sqlite3.connect(path, timeout=60)) as connection, connection:
                 return [["" if value is None else str(value) for value in row] for row in connection.execute(sql)]
         return [line.split("|") for line in self.cluster.sql(sql, database=self.name).splitlines() if line]
 
@@ -232,7 +232,7 @@ def test_waveforms_that_no_track_has_are_deleted_after_a_day(server, rows):
 
     day = 24 * 3_600 * 1_000
     rows.run(f"UPDATE waveforms SET unneeded_since = unneeded_since - {day}")
-    backline.eventually(lambda: rows.names() == {name(one): True, name(three): True}, "the removal", 60)
+    backline.eventually(lambda: rows.names() == {name(one): True, name(three): True}, "the removal")
     backline.eventually(lambda: look(ben, room, two).status == 404, "the end of the waveform")
     past = ana.request("GET", f"/v1/rooms/{room}?at={last}").expect(200)["room"]["state"]["pool"]
     assert name(two) in [track.get("waveform") for track in past]
@@ -253,21 +253,21 @@ def test_waveforms_go_with_their_room_and_stay_when_it_is_forgotten(servers, sto
     ben.command(kept, "addTracks", tracks=backline.tracks("One"))
     give(ben, kept, 1, waveform(2))
     ana.command(room, "closeRoom", forget=True)
-    backline.eventually(lambda: look(ana, room, waveform(2)).status == 404, "the removal of the room", 60)
+    backline.eventually(lambda: look(ana, room, waveform(2)).status == 404, "the removal of the room")
     backline.eventually(
-        lambda: rows.names() == {backline.waveform_name(waveform(2)): True}, "the removal of the rows", 60)
+        lambda: rows.names() == {backline.waveform_name(waveform(2)): True}, "the removal of the rows")
     assert look(ben, kept, waveform(2)).body == waveform(2)
     assert server.stop() == 0
     verified = backline.run("verify", *storage)
     assert verified.returncode == 0, verified
 
 
-def test_a_forgotten_room_keeps_its_waveforms(server, storage):
-    ana, ben, room = party(server)
+def test_a_forgotten_room_keeps_its_waveforms(stored):
+    ana, ben, room = party(stored)
     give(ben, room, 4, waveform(1))
     epoch = ana.room(room)["room"]["epoch"]
     ana.command(room, "closeRoom", forget=True)
-    backline.eventually(lambda: ana.room(room)["room"]["epoch"] != epoch, "the new epoch", 60)
+    backline.eventually(lambda: ana.room(room)["room"]["epoch"] != epoch, "the new epoch")
     assert look(ana, room, waveform(1)).body == waveform(1)
     assert tracks_of(ana, room)[4]["waveform"] == backline.waveform_name(waveform(1))
 
@@ -300,7 +300,7 @@ def test_verify_finds_what_is_wrong_with_waveforms(servers, storage, rows):
     assert f"waveform {one}: expected a row: a track has it, found no row" in findings()
 
 
-def test_an_export_carries_the_waveforms_into_either_store(servers, storage, cluster, tmp_path):
+def test_an_export_carries_the_waveforms_into_either_store(servers, storage, stores, tmp_path):
     server = servers(store=storage).start()
     ana, ben, room = party(server)
     for track, number in ((1, 1), (2, 2), (3, 1), (4, 3)):
@@ -317,11 +317,9 @@ def test_an_export_carries_the_waveforms_into_either_store(servers, storage, clu
     assert json.loads(lines[-1])["end"]["waveforms"] == 3
     file = tmp_path / "log.jsonl"
     file.write_text(exported.stdout, encoding="utf-8")
-    for number, kind in enumerate(("sqlite", "postgres")):
-        target = ["--store", kind, "--data", str(tmp_path / f"copy-{number}")]
-        if kind == "postgres":
-            target += ["--database-url", cluster.database()]
-        for arguments in (["migrate"], ["import", str(file)], ["verify"]):
+    for kind in ("sqlite", "postgres"):
+        target = stores(kind)
+        for arguments in (["import", str(file)], ["verify"]):
             done = backline.run(*arguments, *target)
             assert done.returncode == 0, done
         again = backline.run("export", *target)
@@ -336,10 +334,8 @@ def test_an_export_carries_the_waveforms_into_either_store(servers, storage, clu
         assert copy.stop() == 0
 
 
-def test_two_servers_on_one_database_set_and_show_the_same_waveforms(servers, cluster, tmp_path):
-    url = cluster.database()
-    store = ["--store", "postgres", "--database-url", url, "--data", str(tmp_path / "data")]
-    one, two = servers(store=store).start(), servers(store=store).start()
+def test_two_servers_on_one_database_set_and_show_the_same_waveforms(nodes):
+    one, two = nodes
     ana, ben, room = party(one)
     there = backline.Person(two.address, ana.session, ana.token, ana.name)
     give(ana, room, 1, waveform(1), "k")

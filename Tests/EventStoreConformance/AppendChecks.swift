@@ -62,6 +62,48 @@ extension ConformanceSuite {
             #expect(Set(try await test.store.memberships(of: id(802))) == [id(1), id(4)])
             #expect(Set(try await test.store.memberships(of: id(800))) == [id(2), id(3)])
         },
+        EventStoreCheck("another event at the expected number is a conflict, where both sides know its checksum") {
+            (test) async throws in
+            try await test.store.makeStreams([1])
+            // The first events have no checksum.
+            try await test.store.append(sealed(1, after: StreamVersion(seq: 2, keyed: 0, tail: 8), count: 2))
+            let head = try await test.second.heads(of: [id(1)])[id(1)]
+            #expect(head?.version == StreamVersion(seq: 4, keyed: 0, tail: 4))
+            #expect(try await test.store.load(id(1), reducerVersion: 1, after: nil)?.head == head)
+            for tail in [5, 3] as [Int64] {
+                let other = sealed(1, after: StreamVersion(seq: 4, keyed: 0, tail: tail), count: 1)
+                let outcomes = try await test.store.append([other])
+                #expect(outcomes == [.conflict])
+                // In a batch of several likewise.
+                try await test.store.makeStreams([Int(tail) * 10])
+                let beside = sealed(Int(tail) * 10, after: made, count: 1)
+                let both = try await test.store.append([other, beside])
+                #expect(both == [.conflict, .appended])
+            }
+            // A keyed command alone keeps the tail.
+            let keyed = StreamAppend(
+                stream: id(1), expected: StreamVersion(seq: 4, keyed: 0, tail: 4), events: [],
+                keys: keys(after: 0, count: 1, seq: 4))
+            #expect(try await test.store.append([keyed]) == [.appended])
+            try await test.store.append(sealed(1, after: StreamVersion(seq: 4, keyed: 1, tail: 4), count: 1))
+            try await test.store.append(sealed(1, after: StreamVersion(seq: 5, keyed: 1), count: 1))
+            #expect(try await test.second.heads(of: [id(1)])[id(1)]?.version.tail == 6)
+        },
+        EventStoreCheck("an epoch is replaced once, by whoever names the one that is there") { (test) async throws in
+            try await test.store.makeStreams([1])
+            try await test.store.append(sealed(1, after: made, count: 2))
+            try await test.store.save(StoredSnapshot(seq: 4, reducerVersion: 1, state: [1]), of: id(1))
+            let renewal = EpochRenewal(stream: id(1), epoch: "renewed", checksum: 7)
+            #expect(try await !test.store.renew(renewal, replacing: "another"))
+            #expect(try await test.store.snapshot(of: id(1), atMost: 9, reducerVersion: 1) != nil)
+            #expect(try await test.store.renew(renewal, replacing: "epoch-1"))
+            #expect(try await !test.second.renew(renewal, replacing: "epoch-1"))
+            let version = StreamVersion(seq: 4, keyed: 0, tail: 4)
+            #expect(try await test.second.heads(of: [id(1)])[id(1)] == StreamHead(epoch: "renewed", version: version))
+            #expect(try await test.store.snapshot(of: id(1), atMost: 9, reducerVersion: 1) == nil)
+            let nobody = EpochRenewal(stream: id(9), epoch: "renewed", checksum: 7)
+            #expect(try await !test.store.renew(nobody, replacing: "epoch-9"))
+        },
         EventStoreCheck("a wrong count of keyed commands alone is a conflict") { (test) async throws in
             try await test.store.makeStreams([1])
             for keyed in [1, 7] {

@@ -45,6 +45,34 @@ extension ConformanceSuite {
             #expect(found[id(1)]?.events.isEmpty == true)
             #expect(found[id(1)]?.keys.isEmpty == true)
         },
+        EventStoreCheck("a log that lacks what a reader knows, or has something else there, does not continue") {
+            (test) async throws in
+            try await test.store.makeStreams([1])
+            try await test.store.append(sealed(1, after: made, count: 3))
+            func continues(_ seq: Int, keyed: Int = 0, _ tail: Int64?) async throws -> Bool? {
+                let positions = [id(1): StreamVersion(seq: seq, keyed: keyed, tail: tail)]
+                let found = try await test.second.catchUp(positions)
+                return found[id(1)]?.continues
+            }
+            for (seq, tail) in [(0, nil), (2, nil), (3, 3), (4, 4), (5, 5), (5, nil)] as [(Int, Int64?)] {
+                #expect(try await continues(seq, tail) == true, "\(seq)")
+            }
+            for (seq, tail) in [(3, 4), (5, 4), (6, nil), (6, 6)] as [(Int, Int64?)] {
+                #expect(try await continues(seq, tail) == false, "\(seq)")
+            }
+            #expect(try await continues(5, keyed: 1, 5) == false)
+            // An event that was cleared is the same one.
+            var clearing = StreamAppend(
+                stream: id(1), expected: StreamVersion(seq: 5, keyed: 0, tail: 5),
+                events: events(after: 5, count: 1))
+            clearing.clearing = 6
+            #expect(try await test.store.append([clearing]) == [.appended])
+            var cleared = events(after: 3, count: 1)
+            cleared[0].checksum = 99
+            try await test.store.clear(cleared, of: id(1), through: 4)
+            #expect(try await continues(4, 4) == true)
+            #expect(try await continues(5, 4) == false)
+        },
         EventStoreCheck("catching up after more than a thousand keyed commands gives the newest thousand") {
             (test) async throws in
             try await test.store.makeStreams([1])

@@ -38,10 +38,11 @@ package struct EventStoreCheck: Sendable, CustomTestStringConvertible {
 /// ```
 package enum ConformanceSuite {
     /// All facts.
-    package static let checks: [EventStoreCheck] =
-        appendChecks + concurrentAppendChecks + readChecks + catchUpChecks + keyChecks + creationChecks
-        + concurrentCreationChecks + directoryChecks + directoryChangeChecks + sessionChecks + historyChecks
-        + archiveChecks + erasureChecks + attachmentChecks + statisticsChecks + statisticsRaceChecks
+    package static let checks: [EventStoreCheck] = [
+        appendChecks, concurrentAppendChecks, readChecks, catchUpChecks, keyChecks, creationChecks,
+        concurrentCreationChecks, directoryChecks, directoryChangeChecks, sessionChecks, historyChecks, archiveChecks,
+        erasureChecks, attachmentChecks, statisticsChecks, statisticsRaceChecks,
+    ].flatMap(\.self)
 }
 
 /// The store that a check uses, with a second handle.

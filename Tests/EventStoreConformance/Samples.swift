@@ -42,6 +42,16 @@ func events(after seq: Int, count: Int, tag: String = "") -> [StoredEvent] {
     }
 }
 
+/// An append of events whose checksums are their numbers.
+func sealed(_ n: Int, after expected: StreamVersion, count: Int) -> StreamAppend {
+    let events = events(after: expected.seq, count: count).map { event in
+        var event = event
+        event.checksum = Int64(event.seq)
+        return event
+    }
+    return StreamAppend(stream: id(n), expected: expected, events: events)
+}
+
 /// `count` keys that follow `ordinal`.
 func keys(after ordinal: Int, count: Int, seq: Int = 0, session: UUID = id(900)) -> [CommandKey] {
     (0..<count).map { index in
@@ -82,6 +92,11 @@ extension EventStore {
             let outcome = try await create(creation(n, ownerLimit: .max))
             guard outcome == .created else { throw CheckFailure("stream \(n) was not made: \(outcome)") }
         }
+    }
+
+    /// Appends what nobody hinders.
+    func append(_ part: StreamAppend) async throws {
+        guard try await append([part]) == [.appended] else { throw CheckFailure("an append was refused") }
     }
 
     /// A whole stream, without its snapshot.

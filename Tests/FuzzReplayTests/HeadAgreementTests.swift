@@ -4,7 +4,7 @@ import Testing
 
 /// Random heads, as one reader and as the other reads them.
 struct HeadAgreementTests {
-    @Test(arguments: TestSeed.several())
+    @Test(arguments: TestSeed.several(2))
     func `both readers of heads agree`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var seen: Set<HeadAgreementProperty.Verdict> = []

@@ -5,9 +5,13 @@ import Testing
 /// The steps of one connection's requests.
 struct HTTPExchangeTests {
     private let start = NIODeadline.uptimeNanoseconds(0)
-    private let limits = HTTPExchange.Limits(
-        idle: .seconds(60), head: .seconds(10), bodyGrace: .seconds(10), stall: .seconds(30), linger: .seconds(5),
-        unwantedBody: 100)
+    private let limits: HTTPExchange.Limits = {
+        var limits = HTTPExchange.Limits(
+            idle: .seconds(60), head: .seconds(10), bodyGrace: .seconds(10), stall: .seconds(30), linger: .seconds(5),
+            unwantedBody: 100)
+        limits.lastInput = 200
+        return limits
+    }()
 
     private func at(_ seconds: Int64) -> NIODeadline { start + .seconds(seconds) }
 
@@ -29,7 +33,7 @@ struct HTTPExchangeTests {
     @Test func `the next request is looked at once the answer has been sent`() {
         var exchange = asked()
         #expect(!exchange.takesInput)
-        #expect(exchange.answerBegan() == true)
+        #expect(exchange.answerBegan(limits) == true)
         exchange.answerEnded()
         #expect(!exchange.takesInput)
         #expect(exchange.answerLeft(at: at(2)) == .next)
@@ -39,23 +43,23 @@ struct HTTPExchangeTests {
 
     @Test func `a request is answered once`() {
         var exchange = asked()
-        #expect(exchange.answerBegan() == true)
-        #expect(exchange.answerBegan() == false)
+        #expect(exchange.answerBegan(limits) == true)
+        #expect(exchange.answerBegan(limits) == false)
         exchange.answerEnded()
-        #expect(exchange.answerBegan() == false)
+        #expect(exchange.answerBegan(limits) == false)
     }
 
     @Test func `the last answer closes`() {
         var exchange = asked(isLast: true)
         #expect(exchange.isEnding)
-        #expect(exchange.answerBegan() == true)
+        #expect(exchange.answerBegan(limits) == true)
         exchange.answerEnded()
         #expect(exchange.answerLeft(at: at(2)) == .close)
     }
 
     @Test func `an answer before the end of its request leaves the rest to be read, up to a limit`() {
         var exchange = begun()
-        #expect(exchange.answerBegan() == true)
+        #expect(exchange.answerBegan(limits) == true)
         exchange.answerEnded()
         #expect(exchange.answerLeft(at: at(2)) == .nothing)
         #expect(exchange.bodyCame(100, limits) == .pass)
@@ -65,6 +69,26 @@ struct HTTPExchangeTests {
         #expect(exchange.bodyCame(1, limits) == .linger)
     }
 
+    @Test(arguments: [(100, false, false), (101, false, true), (nil, false, false), (nil, true, true)])
+    func `the answer to a body that is too long to be dropped is the last one`(
+        declared: Int?, isTooLong: Bool, isLast: Bool
+    ) {
+        var exchange = HTTPExchange(at: start)
+        _ = exchange.bytesCame(10, limits, at: at(1))
+        #expect(exchange.headCame(isLast: false, declared: declared, at: at(1)) == .pass)
+        #expect(exchange.bodyCame(50, limits) == .pass)
+        #expect(exchange.answerBegan(isTooLong: isTooLong, limits) == true)
+        #expect(exchange.isEnding == isLast)
+        exchange.answerEnded()
+        #expect(exchange.answerLeft(at: at(2)) == (isLast ? .linger : .nothing))
+        // Where all of it has arrived, the connection stays.
+        var whole = HTTPExchange(at: start)
+        _ = whole.headCame(isLast: false, declared: declared, at: at(1))
+        _ = whole.endCame(at: at(1))
+        #expect(whole.answerBegan(isTooLong: isTooLong, limits) == true)
+        #expect(!whole.isEnding)
+    }
+
     @Test func `a violation is answered where nothing was, and nothing passes after it`() {
         var fresh = HTTPExchange(at: start)
         #expect(fresh.violated(.badHost) == .refuse(.badHost))
@@ -72,10 +96,10 @@ struct HTTPExchangeTests {
         #expect(fresh.answerLeft(at: at(1)) == .linger)
         var owing = begun()
         #expect(owing.violated(.malformed) == .refuse(.malformed))
-        #expect(owing.answerBegan() == false)
+        #expect(owing.answerBegan(limits) == false)
         #expect(owing.violated(.malformed) == .nothing)
         var answering = begun()
-        #expect(answering.answerBegan() == true)
+        #expect(answering.answerBegan(limits) == true)
         #expect(answering.violated(.malformed) == .close)
     }
 
@@ -91,7 +115,7 @@ struct HTTPExchangeTests {
         var long = exchange
         _ = long.bytesCame(1, limits, at: at(6))
         #expect(long.timeCame(at(6), limits) == .close)
-        #expect(exchange.bytesCame(41, limits, at: at(2)) == .close)
+        #expect(exchange.bytesCame(141, limits, at: at(2)) == .close)
     }
 
     @Test func `between requests a connection may be idle for a while`() {
@@ -128,7 +152,7 @@ struct HTTPExchangeTests {
 
     @Test func `a peer that takes nothing is closed, one that makes progress is not`() {
         var exchange = asked()
-        #expect(exchange.answerBegan() == true)
+        #expect(exchange.answerBegan(limits) == true)
         exchange.answerEnded()
         exchange.waits(at: at(2))
         exchange.waits(at: at(20))
@@ -163,7 +187,7 @@ struct HTTPExchangeTests {
         #expect(idle.askedToEnd() == .close)
         var owing = asked()
         #expect(owing.askedToEnd() == .nothing)
-        #expect(owing.answerBegan() == true)
+        #expect(owing.answerBegan(limits) == true)
         owing.answerEnded()
         #expect(owing.answerLeft(at: at(2)) == .close)
     }

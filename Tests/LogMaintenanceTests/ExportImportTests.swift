@@ -110,6 +110,10 @@ struct ExportImportTests {
                 guard
                     String(decoding: changed[place], as: UTF8.self).lowercased() != text.lowercased()
                 else { continue }
+                // A last digit may make no other number.
+                if let same = try? JSONValue(parsing: changed[place]), same == (try? JSONValue(parsing: line)) {
+                    continue
+                }
                 let fault = await #expect(throws: LogImporter.Fault.self, "seed \(seed): \(text)") {
                     try await importLines(changed, into: MemoryEventStore())
                 }

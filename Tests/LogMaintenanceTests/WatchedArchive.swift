@@ -70,6 +70,9 @@ extension WatchedArchive {
     func read(_ stream: UUID, after seq: Int, limit: Int, bytes: Int) async throws(StorageFault) -> [StoredEvent] {
         try await log.read(stream, after: seq, limit: limit, bytes: bytes)
     }
+    func renew(_ renewal: EpochRenewal, replacing epoch: String) async throws(StorageFault) -> Bool {
+        try await log.renew(renewal, replacing: epoch)
+    }
     func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] { try await log.heads(of: streams) }
     func snapshot(of stream: UUID, atMost seq: Int, reducerVersion: Int) async throws(StorageFault) -> StoredSnapshot? {
         try await log.snapshot(of: stream, atMost: seq, reducerVersion: reducerVersion)

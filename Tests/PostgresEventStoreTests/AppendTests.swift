@@ -98,9 +98,9 @@ struct AppendTests {
 
     @Test func `a deadlock with somebody else is tried again`() async throws {
         let database = try await TestDatabase.migrated()
-        // The store's session looks for a deadlock 2 s after it began to wait, the other one never: the store's session
-        // is the one that is rolled back.
-        try database.query("ALTER DATABASE \(database.name) SET deadlock_timeout = '2s'")
+        // The store's session looks for a deadlock soon after each wait has begun, the other one never: the store's
+        // session is the one that is rolled back.
+        try database.query("ALTER DATABASE \(database.name) SET deadlock_timeout = '10ms'")
         let store = try database.store()
         let streams = [try await store.makeStream(code: "A"), try await store.makeStream(code: "B")]
             .sorted { $0.uuidString < $1.uuidString }

@@ -11,7 +11,7 @@ struct OutageTests {
     @Test func `a server that crashes under appends is told, and used again when it is back`() async throws {
         let database = try await TestDatabase.migratedAlone()
         defer { withExtendedLifetime(database.cluster) {} }
-        let store = try database.store { $0.connectionWait = .seconds(1) }
+        let store = try database.store()
         let writers = 8
         var streams: [UUID] = []
         for writer in 0..<writers { streams.append(try await store.makeStream(code: "\(writer)")) }
@@ -132,6 +132,81 @@ struct OutageTests {
         await store.close()
     }
 
+    @Test func `commits that wait for a standby keep their places, and all answers are true`() async throws {
+        let database = try await TestDatabase.migratedAlone()
+        defer { withExtendedLifetime(database.cluster) {} }
+        let store = try database.store()
+        var streams: [UUID] = []
+        for number in 0..<4 { streams.append(try await store.makeStream(code: "\(number)")) }
+        func standby(_ name: String) throws {
+            try database.query("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+            try database.query("SELECT pg_reload_conf()")
+        }
+        func commitsThatWait() throws -> Int? {
+            Int(try database.query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
+        }
+        /// The processes that serve the store.
+        func sessions() throws -> Int? {
+            Int(
+                try database.query(
+                    """
+                    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+                        AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+                    """))
+        }
+        // The setting is seen some time later: commits of another store show when.
+        let other = try database.store { $0.connections = 1 }
+        let spare = try await other.makeStream(code: "spare")
+        try standby("nobody")
+        let trying = Task {
+            var seq = 1
+            while !Task.isCancelled, (try? await other.append([append(to: spare, after: seq)])) == [.appended] {
+                seq += 1
+            }
+        }
+        while try commitsThatWait() == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        // All that there is for writes, one after the other, so that reads go on meanwhile.
+        for stream in streams.prefix(3) {
+            let waiting = try commitsThatWait()
+            async let appended = fault { () throws(StorageFault) in
+                try await store.append([append(to: stream, after: 1)])
+            }
+            while try commitsThatWait() == waiting { try await Task.sleep(for: .milliseconds(1)) }
+            // After half of its time the server is asked whether it lives.
+            let asked = store.pool.executor.now + .seconds(150)
+            store.pool.executor.advance(by: .seconds(150))
+            while await !store.pool.wasAnswered(since: asked) { try await Task.sleep(for: .milliseconds(1)) }
+            store.pool.executor.advance(by: .seconds(150))
+            #expect(await appended?.outcomeIsUnknown == true)
+            #expect(try await store.seq(of: stream) == 1, "nobody sees what may yet be lost")
+            let count = try sessions()
+            #expect(count.map { $0 <= 4 + 1 } == true, "\(String(describing: count)) sessions, one of the other store")
+        }
+        let refused = await fault { () throws(StorageFault) in
+            try await store.append([append(to: streams[3], after: 1)])
+        }
+        if case .exhausted = refused {} else { Issue.record("the fourth append: \(String(describing: refused))") }
+        // Every server of the log says so, also one that writes nothing.
+        for one in [store, try database.store()] {
+            while await one.healthFault() == nil { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await one.healthFault()?.cause?.code == "SyncRep")
+        }
+        let probe = await fault { () throws(StorageFault) in try await store.probeWriting() }
+        #expect(probe?.cause?.code == "SyncRep")
+
+        trying.cancel()
+        try standby("")
+        await trying.value
+        while await store.healthFault() != nil { try await Task.sleep(for: .milliseconds(1)) }
+        for stream in streams.prefix(3) { #expect(try await store.seq(of: stream) == 2) }
+        #expect(try await store.seq(of: streams[3]) == 1)
+        while (try? await store.probeWriting()) == nil { try await Task.sleep(for: .milliseconds(1)) }
+        for (index, stream) in streams.enumerated() {
+            #expect(try await store.append([append(to: stream, after: index < 3 ? 2 : 1)]) == [.appended])
+        }
+        await store.close()
+    }
+
     @Test func `a statement that takes too long is given up by the server`() async throws {
         let database = try await TestDatabase.migrated()
         let stream = try await database.store().makeStream()
@@ -163,7 +238,10 @@ struct OutageTests {
     func `a server that refuses the connection says why`(user: String, database: String, code: String) async throws {
         let url = try PostgresCluster.shared.connectionString(of: database)
             .replacing("backline@", with: user + "@")
-        let store = try PostgresStore(PostgresConfiguration(url: url, environment: [:]))
+        var configuration = try PostgresConfiguration(url: url, environment: [:])
+        configuration.connectTimeout = .seconds(300)
+        configuration.connectionWait = .seconds(300)
+        let store = try PostgresStore(configuration)
         let fault = await store.healthFault()
         #expect(fault?.isUnreachable == true)
         #expect(fault?.cause?.code == code)
@@ -256,5 +334,12 @@ private final class Tally: Sendable {
 
     func wait(for condition: (Counts) -> Bool) async {
         while !condition(counts) { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+}
+
+extension PostgresPool {
+    /// Whether a connection has had an answer since a time.
+    fileprivate func wasAnswered(since time: ContinuousClock.Instant) -> Bool {
+        connections.contains { $0.lastAnswer.map { $0 >= time } ?? false }
     }
 }

@@ -29,6 +29,23 @@ struct SQLStateTests {
         #expect(SQLState(code).meaning.renewsConnection)
     }
 
+    @Test(arguments: ["54000", "54001", "P0001", "XX000"])
+    func `what the server refuses for a reason of its own may pass`(code: String) {
+        guard case .rejected(let cause) = SQLState(code).meaning.fault(.init(code: code, message: "no")) else {
+            Issue.record("another fault")
+            return
+        }
+        #expect(cause.mayPass && cause.code == code)
+        #expect(!SQLState("23505").meaning.mayPass && !SQLState("42P01").meaning.mayPass)
+    }
+
+    @Test(arguments: ["26000", "42P05"])
+    func `what comes of a pooler says which one can be used`(code: String) {
+        let cause = SQLState(code).meaning.explained(.init(code: code, message: "no"))
+        #expect(cause.message == "no; a pooler between this program and the database must use session pooling")
+        #expect(SQLState("23505").meaning.explained(.init(code: "23505", message: "no")).message == "no")
+    }
+
     @Test(arguments: ["22P02", "23505", "40001", "40P01", "42P01", "53100", "57014"])
     func `a connection is kept after an error that is not its own`(code: String) {
         #expect(!SQLState(code).meaning.renewsConnection)

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A private PostgreSQL server for tests: a fresh data directory, reached only over a Unix socket beside it.
 ///
-/// It is durable as in production (`fsync` is on). However the test process ends, the server is then stopped and its
-/// directory removed: a watchdog process waits for the end of a pipe that only the test process holds. If PostgreSQL is
-/// missing, starting throws, and so the test fails.
+/// It is durable as in production (`fsync` is on), unless it is the shared one, which nobody crashes. However the test
+/// process ends, the server is then stopped and its directory removed: a watchdog process waits for the end of a pipe
+/// that only the test process holds. If PostgreSQL is missing, starting throws, and so the test fails.
 package final class PostgresCluster: Sendable {
     /// The server that the tests of a process share; each test makes its own database.
     ///
@@ -14,7 +14,7 @@ package final class PostgresCluster: Sendable {
         get throws { try sharedStart.get() }
     }
 
-    private static let sharedStart = Result { try PostgresCluster() }
+    private static let sharedStart = Result { try PostgresCluster(settings: ["fsync = off"]) }
 
     /// The directory of the data, the socket and the log.
     private let directory: String

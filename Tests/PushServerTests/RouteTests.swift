@@ -93,6 +93,17 @@ import WebClient
         #expect(PathRule.isPlain(path) == isPlain)
     }
 
+    @Test func `only a room's page is behind a slash`() {
+        #expect(PathRule.page(behindSlash: "/r/ABC123/") == "/r/ABC123")
+        for path in [
+            "/r/ABC123", "/r/", "/r//", "/r/ABC123//", "/r/../", "/r/%2F/", "/r/a/b/", "/nearby/", "/", "//", "",
+            "/x/r/",
+            "/v1/rooms/ABC123/", "//r/ABC123/",
+        ] {
+            #expect(PathRule.page(behindSlash: path) == nil, "\(path)")
+        }
+    }
+
     @Test func `a socket's path names its room`() {
         let id = "01990000-0000-7000-8000-000000000001"
         #expect(SocketPlace(path: "/v1/socket") == .open)

@@ -1,4 +1,5 @@
 import CoreMetrics
+import Glibc
 import NIOCore
 import NIOPosix
 import PrometheusMetrics
@@ -114,19 +115,14 @@ import Testing
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let box = try await loop.submit { NIOLoopBound(metrics.probe(loop, index: 0), eventLoop: loop) }.get()
-        try await loop.submit {
-            let end = NIODeadline.now() + .milliseconds(800)
-            while NIODeadline.now() < end {}
-        }.get()
+        try await loop.submit { _ = usleep(800_000) }.get()
         // Every deadline during the stall was late by more than half a second.
         func lateByHalfASecond() -> Double {
             let samples = samples(registry.exposition())
             let name = "backline_event_loop_lag_seconds_bucket"
             return (samples[name + #"{loop="0",le="+Inf"}"#] ?? 0) - (samples[name + #"{loop="0",le="0.5"}"#] ?? 0)
         }
-        let deadline = ContinuousClock.now + .seconds(300)
-        while lateByHalfASecond() == 0, .now < deadline { await Task.yield() }
-        #expect(lateByHalfASecond() > 0)
+        while lateByHalfASecond() == 0 { await Task.yield() }
         try await loop.submit { box.value.stop() }.get()
         try await group.shutdownGracefully()
     }

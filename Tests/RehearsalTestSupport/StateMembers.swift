@@ -13,9 +13,9 @@ package func stateMembers(of room: ClientRoom) throws -> [String: JSONValue] {
     switch room.phase {
     case .connecting, .offline: state["phase"] = .string("offline")
     case .live, .catchingUp: state["phase"] = .string("live")
-    case .ended(let code):
+    case .ended(let refusal):
         state["phase"] = .string("ended")
-        state["code"] = .string(code.text)
+        state["code"] = .string(refusal.code.text)
     }
     state["pending"] = .integer(Int64(room.pending.count))
     guard let replica = room.replica else { return state }

@@ -21,7 +21,7 @@ struct MachineDeck {
             self.song = song
         }
         if case .pause = command { song?.isPaused = true }
-        if case .seek(let positionMs) = command { song?.positionMs = positionMs }
+        if case .seek(let positionMs, _) = command { song?.positionMs = positionMs }
         if case .enqueue(let track, let index) = command { queue.insert(.track(track), at: index ?? queue.count) }
     }
 

@@ -58,7 +58,7 @@ struct ProgramState {
         case .acknowledged(_, let result):
             guard let result, let value = try? JSONValue(parsing: ResultJSON.encode(result)) else { return ok }
             return jsonObject(["ok": .bool(true), "result": value])
-        case .refused(let code, _, _): return jsonObject(["error": .string(code.text)])
+        case .refused(let refusal): return jsonObject(["error": .string(refusal.code.text)])
         case .superseded, .expired: return jsonObject(["dropped": .bool(true)])
         case .outcomeUnknown: return jsonObject(["unknown": .bool(true)])
         }

@@ -6,9 +6,6 @@ import RoomWire
 
 /// A program under test whose client is ``ClientMachine``, joined to a player in memory, on a clock of its own.
 struct RehearsedMachine {
-    /// What the machine is sent beside each message: all its beginnings, as messages.
-    enum Cut { case none, atEveryByte }
-
     /// Which of the two ways of following a room the machine takes.
     enum Way: CaseIterable, Sendable {
         /// It connects first, and subscribes to the room.
@@ -24,7 +21,9 @@ struct RehearsedMachine {
 
     private var player: Player
     private var machine = ClientMachine(at: ClientMoment(0))
-    private let cut: Cut
+    /// Whether the machine is sent the beginnings of each message, too, as messages.
+    private let sendsBeginnings: Bool
+    private var messages = 0
     private let way: Way
     private var hasStarted = false
     private var now: Int64 = 0
@@ -46,9 +45,9 @@ struct RehearsedMachine {
         case answer([UInt8])
     }
 
-    init(_ conversation: Conversation, way: Way, cut: Cut = .none) {
+    init(_ conversation: Conversation, way: Way, sendsBeginnings: Bool = false) {
         player = Player(conversation, address: "http://127.0.0.1:0", token: "bls_token")
-        self.cut = cut
+        self.sendsBeginnings = sendsBeginnings
         self.way = way
     }
 
@@ -129,13 +128,16 @@ struct RehearsedMachine {
                 try perform(
                     machine.failed(
                         connection,
-                        HandshakeRefusal(
-                            code: ErrorName(problem?["code"]?.string.flatMap { ErrorCode(rawValue: $0) } ?? .internal),
+                        Refusal(
+                            ErrorName(problem?["code"]?.string.flatMap { ErrorCode(rawValue: $0) } ?? .internal),
                             retryAfterMs: problem?["retryAfterMs"]?.integer.map { Int($0) }), at: moment))
             case .send(let connection, let bytes):
                 guard connection == open, !muted else { continue }
-                if cut == .atEveryByte {
-                    for end in bytes.indices {
+                if sendsBeginnings {
+                    // All of a short message, and a hundred of a long one: others each time.
+                    let step = max(1, bytes.count / 100)
+                    messages += 1
+                    for end in stride(from: messages % step, to: bytes.count, by: step) {
                         try perform(machine.received(Array(bytes[..<end]), on: connection, at: moment))
                     }
                 }
@@ -217,7 +219,7 @@ struct RehearsedMachine {
             let (command, now) = (try CommandJSON.parse(action["command"] ?? .null), serverTime)
             program.deck?.act(command, at: now)
             guard let deck = program.deck?.command else { throw UnknownAction(type: "no deck") }
-            try perform(machine.sync(deck, of: room, key: "key-\(program.newKey())", at: moment))
+            try perform(machine.lead(.syncDeck(deck), in: room, key: "key-\(program.newKey())", at: moment))
         case "react": try perform(machine.react(action["emoji"]?.string ?? "", in: room, at: moment))
         case "signal":
             var writer = JSONWriter()

@@ -165,8 +165,8 @@ package import struct RoomWire.JSONWriter
         case "vote": return .vote(for: track)
         case "unvote": return .unvote(track)
         case "enqueue": return .enqueue(track, at: (fields?["at"]?.integer).map { Int($0) })
-        case "pause": return .pause
-        case "resume": return .resume
+        case "pause": return .pause()
+        case "resume": return .resume()
         default: return nil
         }
     }

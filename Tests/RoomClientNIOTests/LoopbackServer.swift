@@ -4,6 +4,20 @@ import RoomClient
 import TLSTransport
 import Testing
 
+@testable import RoomClientNIO
+
+extension Times {
+    /// Longer than any test: a machine may be busy.
+    static var patient: Times {
+        var times = Times()
+        times.connect = .hours(1)
+        times.request = .hours(1)
+        times.opening = .hours(1)
+        times.idle = .hours(1)
+        return times
+    }
+}
+
 /// A server on the loopback interface, whose connections the test speaks on itself.
 struct LoopbackServer: Sendable {
     let address: ServerAddress

@@ -10,7 +10,8 @@ import WebSocketCodec
     @Test func `a handshake has what the protocol asks for`() async throws {
         let certificates = try Certificates.shared.get()
         try await LoopbackServer.run(certificates) { server in
-            let transport = try NIOTransport(trust: .systemAnd(file: certificates.certificate.authorityPath))
+            let transport = try NIOTransport(
+                trust: .systemAnd(file: certificates.certificate.authorityPath), times: .patient)
             let request = ClientRequest(
                 "GET", "/v1/rooms/7KQ2ZM/socket?epoch=a&seq=1", at: server.address,
                 fields: ["authorization": "Bearer a"])
@@ -30,7 +31,7 @@ import WebSocketCodec
 
     @Test func `every handshake has another key`() async throws {
         try await LoopbackServer.run { server in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(trust: .system, times: .patient)
             var keys: Set<String?> = []
             for _ in 0..<3 {
                 async let socket = transport.connect(ClientRequest("GET", "/v1/socket", at: server.address))
@@ -43,7 +44,7 @@ import WebSocketCodec
 
     @Test func `interim answers come before the right one, and frames right behind it`() async throws {
         try await LoopbackServer.run { server in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(trust: .system, times: .patient)
             async let socket = transport.connect(ClientRequest("GET", "/v1/socket", at: server.address))
             let peer = try await server.accept()
             try await peer.send("HTTP/1.1 103 Early Hints\nlink: </>\n\nHTTP/1.1 102 Processing\n\n")
@@ -67,7 +68,7 @@ import WebSocketCodec
     ])
     func `a refusal is told with its answer`(rest: String) async throws {
         try await LoopbackServer.run { server in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(trust: .system, times: .patient)
             let socket = Task { try await transport.connect(ClientRequest("GET", "/v1/socket", at: server.address)) }
             let peer = try await server.accept()
             _ = try await peer.request()
@@ -84,7 +85,7 @@ import WebSocketCodec
     @Test(arguments: ["content-length: 1000000", "transfer-encoding: chunked", "connection: close"])
     func `of a long refusal the beginning is kept`(field: String) async throws {
         try await LoopbackServer.run { server in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(trust: .system, times: .patient)
             let socket = Task { try await transport.connect(ClientRequest("GET", "/v1/socket", at: server.address)) }
             let peer = try await server.accept()
             _ = try await peer.request()
@@ -105,7 +106,7 @@ import WebSocketCodec
     ])
     func `an answer that does not fit the request is a fault`(fields: String, reason: String) async throws {
         try await LoopbackServer.run { server in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(trust: .system, times: .patient)
             let socket = Task { try await transport.connect(ClientRequest("GET", "/v1/socket", at: server.address)) }
             let peer = try await server.accept()
             let handshake = try ServerHandshake(try await peer.request(), subprotocols: ["backline.v1.json"])
@@ -122,7 +123,7 @@ import WebSocketCodec
     @Test(arguments: ["", "HTTP/1.1 101", "SSH-2.0-x\n"])
     func `a connection that ends or makes no sense is a fault`(text: String) async throws {
         try await LoopbackServer.run { server in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(trust: .system, times: .patient)
             let socket = Task { try await transport.connect(ClientRequest("GET", "/v1/socket", at: server.address)) }
             let peer = try await server.accept()
             _ = try await peer.request()
@@ -137,23 +138,30 @@ import WebSocketCodec
     @Test(arguments: 0..<4)
     func `a silent server is given up, in time and with the task`(stage: Int) async throws {
         let certificates = stage == 0 ? nil : try Certificates.shared.get()
-        var times = Times()
+        var times = Times.patient
         times.opening = .milliseconds(300)
         for isCancelled in [false, true] {
             try await LoopbackServer.run(certificates) { server in
                 let address = try #require(ServerAddress("https://127.0.0.1:\(server.address.port)"))
-                let transport = try NIOTransport(trust: .insecure, times: isCancelled ? Times() : times)
+                let transport = try NIOTransport(trust: .insecure, times: isCancelled ? .patient : times)
                 let task = Task { try await transport.connect(ClientRequest("GET", "/v1/socket", at: address)) }
-                let peer = try await server.accept()
                 // On a slow machine, the time may be over before any of it.
-                if stage > 0 { _ = try? await peer.request() }
-                if stage == 2 { try? await peer.send("HTTP/1.1 101 Switching") }
-                if stage == 3 { try? await peer.send("HTTP/1.1 404 Not Found\ncontent-length: 10\n\n{") }
-                if isCancelled { task.cancel() }
+                let serving = Task {
+                    let peer = try await server.accept()
+                    if stage > 0 { _ = try? await peer.request() }
+                    if stage == 2 { try? await peer.send("HTTP/1.1 101 Switching") }
+                    if stage == 3 { try? await peer.send("HTTP/1.1 404 Not Found\ncontent-length: 10\n\n{") }
+                    return peer
+                }
+                if isCancelled {
+                    _ = try await serving.value
+                    task.cancel()
+                }
                 let fault = await #expect(throws: TransportFault.self) { try await task.value }
                 #expect(isCancelled == (fault?.cause is CancellationError))
                 if !isCancelled { #expect(fault?.reason == "\(address.authority) does not answer") }
-                _ = await peer.ended()
+                serving.cancel()
+                if let peer = try? await serving.value { _ = await peer.ended() }
             }
         }
     }

@@ -27,10 +27,15 @@ actor Peer {
         }
     }
 
-    /// So many bytes of a request's body.
-    func body(_ count: Int) async throws -> String {
-        while bytes.readableBytes < count { try await readMore() }
-        return bytes.readString(length: count) ?? ""
+    /// So many bytes of a request's body, as text.
+    func body(_ count: Int) async throws -> String { String(buffer: try await raw(count)) }
+
+    /// So many bytes, whatever they are.
+    func raw(_ count: Int) async throws -> ByteBuffer {
+        while true {
+            if let read = bytes.readSlice(length: count) { return read }
+            try await readMore()
+        }
     }
 
     /// Sends text, with line breaks of HTTP.

@@ -61,7 +61,7 @@ import WebSocketCodec
 
     @Test func `every frame has a mask of its own`() async throws {
         try await LoopbackServer.run { server in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(trust: .system, times: .patient)
             async let opening = transport.connect(ClientRequest("GET", "/v1/socket", at: server.address))
             let peer = try await server.accept()
             let handshake = try ServerHandshake(try await peer.request(), subprotocols: ["backline.v1.json"])
@@ -69,11 +69,11 @@ import WebSocketCodec
             handshake.writeResponse(into: &response)
             try await peer.channel.writeAndFlush(response).get()
             let socket = try await opening
-            var masks: Set<String> = []
+            // Compared as bytes: as text, masks of invalid UTF-8 are equal.
+            var masks: Set<ByteBuffer> = []
             for _ in 0..<4 {
                 try await socket.send([])
-                let frame = try await peer.body(6)
-                masks.insert(frame)
+                masks.insert(try await peer.raw(6))
             }
             #expect(masks.count == 4)
         }
@@ -107,7 +107,7 @@ import WebSocketCodec
 
     @Test func `the client's close is answered, and ends the socket`() async throws {
         let certificates = try Certificates.shared.get()
-        var times = Times()
+        var times = Times.patient
         times.close = .seconds(60)
         try await withSocket(certificates, times: times) { socket, peer in
             async let closed: Void = socket.close(1_001)
@@ -135,7 +135,7 @@ import WebSocketCodec
     @Test(arguments: [false, true])
     func `a close that nobody answers takes its time and no longer`(isFlooding: Bool) async throws {
         let certificates = try Certificates.shared.get()
-        var times = Times()
+        var times = Times.patient
         times.close = .milliseconds(50)
         times.closeTLS = .milliseconds(50)
         try await withSocket(certificates, times: times) { socket, peer in
@@ -145,8 +145,8 @@ import WebSocketCodec
             }
             // What the server does not read must not hold the close up.
             await socket.close(1_001)
-            let message = try await socket.receive()
-            #expect(message == nil)
+            // What came before the close may still be read, and nothing after it.
+            while try await socket.receive() != nil {}
             flood.cancel()
             _ = await peer.ended()
         }
@@ -160,7 +160,7 @@ import WebSocketCodec
     }
 
     private static func openAndLetGo(_ server: LoopbackServer) async throws -> Peer {
-        let transport = try NIOTransport()
+        let transport = try NIOTransport(trust: .system, times: .patient)
         async let opening = transport.connect(ClientRequest("GET", "/v1/socket", at: server.address))
         let peer = try await server.accept()
         try await peer.open()
@@ -233,7 +233,7 @@ import WebSocketCodec
     }
 
     @Test func `a send that the server does not take waits, and ends with its task or the socket`() async throws {
-        var times = Times()
+        var times = Times.patient
         times.close = .milliseconds(20)
         try await withSocket(times: times) { socket, peer in
             try await peer.channel.setOption(.autoRead, value: false).get()
@@ -252,7 +252,7 @@ import WebSocketCodec
 
 /// Runs a test with an open socket and the server's end of it, and closes both.
 func withSocket(
-    _ certificates: Certificates? = nil, compressing: DeflatePolicy? = nil, times: Times = Times(),
+    _ certificates: Certificates? = nil, compressing: DeflatePolicy? = nil, times: Times = .patient,
     _ body: (any ClientSocket, Peer) async throws -> Void
 ) async throws {
     try await LoopbackServer.run(certificates) { server in

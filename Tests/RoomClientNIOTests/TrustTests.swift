@@ -11,7 +11,7 @@ import Testing
         let authority = certificates.certificate.authorityPath
         let trust: [NIOTransport.Trust] = [.systemAnd(file: authority), .authority(file: authority), .insecure]
         try await LoopbackServer.run(certificates, name: name) { server in
-            let transport = try NIOTransport(trust: trust[kind])
+            let transport = try NIOTransport(trust: trust[kind], times: .patient)
             async let response = transport.send(ClientRequest("GET", "/", at: server.address))
             let peer = try await server.accept()
             _ = try await peer.request()
@@ -60,7 +60,7 @@ import Testing
     @Test func `a server without TLS is not spoken to in plain text`() async throws {
         try await LoopbackServer.run { server in
             let secure = try #require(ServerAddress("https://127.0.0.1:\(server.address.port)"))
-            let transport = try NIOTransport(trust: .insecure)
+            let transport = try NIOTransport(trust: .insecure, times: .patient)
             let response = Task {
                 try await transport.send(
                     ClientRequest("GET", "/", at: secure, fields: ["authorization": "Bearer secret"]))
@@ -79,7 +79,7 @@ import Testing
         _ kind: CertificateRejection.Kind, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await LoopbackServer.run(certificates, host: host) { server in
-            let transport = try NIOTransport(trust: trust)
+            let transport = try NIOTransport(trust: trust, times: .patient)
             let request = ClientRequest("GET", "/", at: server.address, fields: ["authorization": "Bearer secret"])
             let faults = [
                 await #expect(throws: TransportFault.self, sourceLocation: sourceLocation) {

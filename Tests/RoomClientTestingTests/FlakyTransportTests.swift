@@ -101,7 +101,7 @@ import Testing
         let transport = FlakyTransport(
             seed: TestSeed.fresh(), wrapping: EchoTransport(), faults: faults, clock: clock)
         async let response = transport.send(request)
-        try await clock.waitForSleepers()
+        try await clock.waitForSleepers(within: .seconds(600))
         #expect(try #require(clock.untilNextWaking) <= .seconds(60))
         clock.advanceToNextWaking()
         #expect(try await response.status == 200)

@@ -14,7 +14,7 @@ import Testing
                     try await clock.sleep(until: .seconds(seconds))
                     woken.lines.append("\(seconds)#\(index)")
                 })
-            try await clock.waitForSleepers(index + 1)
+            try await clock.waitForSleepers(index + 1, within: patience)
         }
         clock.advance(by: .seconds(2.5))
         for index in [1, 2, 3] { try await tasks[index].value }
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `a sleeper that is cancelled wakes with an error, before and while it sleeps`() async throws {
         let sleeping = Task { try await clock.sleep(until: .seconds(1)) }
-        try await clock.waitForSleepers()
+        try await clock.waitForSleepers(within: patience)
         sleeping.cancel()
         await #expect(throws: CancellationError.self) { try await sleeping.value }
         #expect(clock.sleepers == 0)
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `a wait for sleepers ends with a word about those who sleep`() async throws {
         let sleeping = Task { try await clock.sleep(until: .seconds(7)) }
-        try await clock.waitForSleepers()
+        try await clock.waitForSleepers(within: patience)
         let failure = await #expect(throws: WaitFailure.self) {
             try await clock.waitForSleepers(2, within: .milliseconds(20))
         }

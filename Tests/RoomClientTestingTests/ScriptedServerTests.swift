@@ -3,7 +3,7 @@ import RoomClientTesting
 import Testing
 
 /// How long a test waits: other tests may take all processors meanwhile.
-private let patience = Duration.seconds(600)
+let patience = Duration.seconds(600)
 
 /// Clients of a scripted server, as tests of apps have them.
 @MainActor @Suite struct ScriptedServerTests {
@@ -29,14 +29,14 @@ private let patience = Duration.seconds(600)
             async let vote: Void = room.vote(for: track)
             try await room.until(within: patience) { $0.requests.last?.isMine == true }
             #expect(track.isPending)
-            try await server.finished()
+            try await server.finished(within: patience)
             server.sends(#"{"type":"ack","re":"$id","seq":8,"keyed":4}"#)
             server.sends(Kitchen.delta(8, #""type":"voteCast","track":2,"by":1,"votes":1,"requestedSeq":8"#))
             try await vote
             try await room.until(within: patience) { $0.position?.sequence == 8 && $0.pending.isEmpty }
             #expect(track.votes == 1)
         }
-        try await server.finished()
+        try await server.finished(within: patience)
     }
 
     @Test func `a lost command is sent again under its key, after the position was told`() async throws {
@@ -49,8 +49,19 @@ private let patience = Duration.seconds(600)
         server.sends(#"{"type":"ack","re":"$again","seq":7,"keyed":4}"#)
         try await withClient { _, room in
             try await room.until(within: patience) { $0.phase == .live }
-            #expect(try await room.send(.pause).sequence == 7)
-            try await server.finished()
+            #expect(try await room.send(.pause()).sequence == 7)
+            try await server.finished(within: patience)
+        }
+    }
+
+    @Test func `who waits for a room that does not exist is told so`() async throws {
+        server.refuses(404, #"{"type":"about:blank","title":"x","status":404,"code":"not_found","detail":"no"}"#)
+        try await withClient { _, room in
+            let error = await #expect(throws: ClientError.self) { try await room.live() }
+            #expect(error?.code == .notFound)
+            #expect(error?.message == "there is no such room")
+            // And who comes later.
+            await #expect(throws: ClientError.self) { try await room.live() }
         }
     }
 
@@ -64,7 +75,7 @@ private let patience = Duration.seconds(600)
         server.sends(Kitchen.delta(8, #""type":"roomClosed""#))
         try await withClient { _, room in
             try await room.until(within: patience) { $0.details?.closedAt != nil }
-            try await server.finished()
+            try await server.finished(within: patience)
         }
         #expect(server.transcript.contains("-- closed with 1012"))
         #expect(server.transcript.contains("-- POST /v1/sessions: 201"))
@@ -80,7 +91,7 @@ private let patience = Duration.seconds(600)
             try await room.until(within: patience) { $0.phase == .live }
             let track = try #require(room.track(TrackID(rawValue: 2)))
             let vote = Task { try await room.vote(for: track) }
-            let failure = await #expect(throws: WaitFailure.self) { try await server.finished() }
+            let failure = await #expect(throws: WaitFailure.self) { try await server.finished(within: patience) }
             let text = try #require(failure?.description)
             #expect(text.contains("the message does not fit: at .command.track, 2 is not 1"))
             #expect(text.contains("the next step, at RoomClientTestingTests/ScriptedServerTests.swift:"))
@@ -107,13 +118,13 @@ private let patience = Duration.seconds(600)
         server.expectsConnection(to: "/v1/rooms/7K3M9Q/socket")
         await #expect(throws: TransportFault.self) { try await server.connect(request) }
         await #expect(throws: TransportFault.self) { try await server.send(request) }
-        let first = await #expect(throws: WaitFailure.self) { try await server.finished() }
+        let first = await #expect(throws: WaitFailure.self) { try await server.finished(within: patience) }
         #expect(first?.description.contains("a connection to /v1/socket does not fit") == true)
 
         let other = ScriptedServer()
         other.sends(#"{"type":"ack","re":"$id"}"#)
         let socket = try await other.connect(request)
-        let second = await #expect(throws: WaitFailure.self) { try await other.finished() }
+        let second = await #expect(throws: WaitFailure.self) { try await other.finished(within: patience) }
         #expect(second?.description.contains("nothing was captured as $id") == true)
         #expect(try await socket.receive() != nil, "the welcome")
         await #expect(throws: TransportFault.self) { try await socket.receive() }
@@ -121,7 +132,7 @@ private let patience = Duration.seconds(600)
         let third = ScriptedServer(welcomes: false)
         third.expects("no JSON")
         try await third.connect(request).send(Array("{}".utf8))
-        let fault = await #expect(throws: WaitFailure.self) { try await third.finished() }
+        let fault = await #expect(throws: WaitFailure.self) { try await third.finished(within: patience) }
         #expect(fault?.description.contains("the pattern is no JSON") == true)
     }
 
@@ -135,7 +146,7 @@ private let patience = Duration.seconds(600)
         #expect(try await own.receive() == Array(#"{"n":2,"re":5}"#.utf8))
         let other = try await server.connect(ClientRequest("GET", "/v1/rooms/7K3M9QX/socket", at: address))
         try await other.send(Array(#"{"type":"subscribe","id":6,"room":"7K3M9QX"}"#.utf8))
-        let failure = await #expect(throws: WaitFailure.self) { try await server.finished() }
+        let failure = await #expect(throws: WaitFailure.self) { try await server.finished(within: patience) }
         #expect(failure?.description.contains(#"at .room, "7K3M9QX" is not "7K3M9Q""#) == true)
     }
 
@@ -168,7 +179,7 @@ private let patience = Duration.seconds(600)
         server.expects(pattern)
         try await server.connect(ClientRequest("GET", "/", at: address)).send(Array(message.utf8))
         do {
-            try await server.finished()
+            try await server.finished(within: patience)
             #expect(difference == nil)
         } catch {
             #expect(error.description.contains("the message does not fit: \(difference ?? "never")\n"))

@@ -18,10 +18,18 @@ final class PocketServer: ClientTransport {
         private let start = ContinuousClock.now
         /// The time in milliseconds.
         var now: Int64 { 1_000_000_000 + Int64(start.duration(to: .now) / .milliseconds(1)) }
+        /// By how many milliseconds the time that it tells is behind: as on a slow line, nobody knows it better.
+        var lag: Int64 = 0
         var isMute = false
         var epoch = "e1"
         /// The targets of all handshakes.
         var targets: [String] = []
+
+        /// What a command causes while all members are online.
+        func decide(_ command: RoomCommand, by actor: Actor) throws(RoomRefusal) -> [RoomEvent] {
+            try room.decide(
+                command, by: actor, at: Timestamp(milliseconds: now), online: Set(room.members.keys))
+        }
     }
 
     let id = RoomDomain.RoomID(UUID())
@@ -58,8 +66,7 @@ final class PocketServer: ClientTransport {
     @discardableResult func perform(_ command: RoomCommand, by actor: Actor? = nil) -> CommandResult? {
         state.withLock { state -> CommandResult? in
             let actor = actor ?? owner
-            let now = Timestamp(milliseconds: state.now)
-            guard let events = try? state.room.decide(command, by: actor, at: now) else { return nil }
+            guard let events = try? state.decide(command, by: actor) else { return nil }
             record(events, &state)
             return state.room.result(of: command, by: actor, causing: events)
         }
@@ -123,7 +130,7 @@ final class PocketServer: ClientTransport {
             state.targets.append(request.target)
             let welcome = ServerMessage.welcome(
                 sessionID: ana, name: "Ana", version: "1", node: "n", beatMs: 25_000,
-                time: Timestamp(milliseconds: state.now))
+                time: Timestamp(milliseconds: state.now - state.lag))
             socket.push(welcome)
             guard request.target.contains("/rooms/") else { return true }
             let query = request.target.split(separator: "?").dropFirst().first ?? ""
@@ -168,7 +175,7 @@ final class PocketServer: ClientTransport {
             case .subscribe(let id, _, let position): subscribe(socket, re: id, position, &state)
             case .unsubscribe: socket.isFollowing = false
             case .time(let id, let t1):
-                let time = Double(state.now)
+                let time = Double(state.now - state.lag)
                 socket.push(ServerMessage.time(re: id, t1: t1, t2: time, t3: time))
             case .command(let id, _, let key, let command, _): carryOut(command, key, id, socket, &state)
             case .react, .signal, .deck, .nearby, .nearbyStop, .statistics, .statisticsStop, .trending, .trendingStop:
@@ -184,7 +191,7 @@ final class PocketServer: ClientTransport {
             return socket.push(ServerMessage.ack(re: id, seq: known.seq, keyed: known.keyed, result: known.result))
         }
         do throws(RoomRefusal) {
-            let events = try state.room.decide(command, by: owner, at: Timestamp(milliseconds: state.now))
+            let events = try state.decide(command, by: owner)
             record(events, &state)
             state.keyed += 1
             let result = state.room.result(of: command, by: owner, causing: events)

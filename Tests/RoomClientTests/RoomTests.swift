@@ -33,6 +33,8 @@ private typealias Room = RoomClient::Room
         try await running(client) {
             try await until { room.phase == .live }
             #expect(room.pool.map(\.info.title) == ["Song 1", "Song 2", "Song 3"])
+            #expect(room.tracks(with: "SONG-2").map(\.id) == [room.pool[1].id])
+            #expect(room.tracks(with: " ").count == 3 && room.tracks(with: "zebra").isEmpty)
             #expect(room.me?.role == .owner)
             let track = room.pool[1]
             async let vote: Void = room.vote(for: track)
@@ -45,6 +47,29 @@ private typealias Room = RoomClient::Room
             try await room.unvote(track)
             try await until { room.requests.isEmpty }
             #expect(track.votes == 0)
+        }
+    }
+
+    @Test func `a vote to skip is shown, and can be taken back`() async throws {
+        addSongs(1)
+        server.perform(.enqueue(track: RoomDomain.TrackID(rawValue: 1), index: nil))
+        server.perform(.play(entry: nil))
+        let others = ["Bob", "Carla"].map { Actor.session(SessionID(UUID()), name: $0) }
+        for other in others { server.perform(.join(name: nil), by: other) }
+        let client = try client()
+        let room = client.room(server.reference)
+        try await running(client) {
+            try await until { room.phase == .live }
+            let me = try #require(room.me?.member)
+            try await room.voteToSkip()
+            try await until { room.playback?.skipVoters == [me] }
+            try await room.unvoteToSkip()
+            try await until { room.playback?.skipVoters == [] }
+            try await room.unvoteToSkip()
+            try await room.voteToSkip()
+            server.perform(.voteSkip(entry: RoomDomain.EntryID(rawValue: 1)), by: others[0])
+            try await until { room.playback == nil }
+            #expect(room.history.first?.end == .skipped)
         }
     }
 
@@ -140,6 +165,37 @@ private typealias Room = RoomClient::Room
         }
     }
 
+    @Test func `a follower is told that the connection is back, also where nothing has changed`() async throws {
+        addSongs(1)
+        let client = try client()
+        let reference = server.reference
+        let server = server
+        try await running(client) {
+            let updates = client.follow(reference)
+            var iterator = updates.makeAsyncIterator()
+            for round in 1...3 {
+                try await until { server.openSockets == 1 && client.snapshot(of: reference) != nil }
+                server.drop()
+                client.wake()
+                try await until { server.openSockets == 1 }
+                server.perform(round == 2 ? .unvote(track: .init(rawValue: 1)) : .vote(track: .init(rawValue: 1)))
+                var told: [String] = []
+                while told.last != "voted", let update = try await iterator.next() {
+                    switch update {
+                    case .offline: told.append("offline")
+                    case .changed(let changes, _):
+                        for change in changes {
+                            if case .membership = change { told.append("back") }
+                            if case .votes = change { told.append("voted") }
+                        }
+                    case .reset, .ended: told.append("read anew")
+                    }
+                }
+                #expect(Array(told.drop { $0 != "offline" }) == ["offline", "back", "voted"])
+            }
+        }
+    }
+
     @Test func `a command for a room that was just let go is carried out`() async throws {
         addSongs(3)
         let client = try client()
@@ -194,7 +250,7 @@ private typealias Room = RoomClient::Room
                 case 1: server.perform(.removeTracks([track]))
                 case 2: server.perform(.enqueue(track: track, index: nil))
                 case 3: server.perform(.play(entry: nil))
-                case 4: server.perform(.skip)
+                case 4: server.perform(.skip(entry: nil))
                 case 5: server.perform(.join(name: "Guest \(step)"), by: .session(SessionID(UUID()), name: "G"))
                 case 6: server.drop()
                 case 7: client.wake()
@@ -302,8 +358,11 @@ private typealias Room = RoomClient::Room
             try await until { client.snapshot(of: reference)?.position.sequence == server.seq }
             for _ in 1...20 {
                 server.drop()
-                client.wake()
-                try await until { server.openSockets == 1 }
+                // Once it has noticed the loss, it connects at once and waits for nothing.
+                try await until {
+                    client.wake()
+                    return server.openSockets == 1
+                }
             }
             var iterator = updates.makeAsyncIterator()
             guard case .reset(let position)? = try await iterator.next() else {

@@ -60,8 +60,66 @@ import Testing
     }
 
     @Test func `a track that was on air too short a while ago is not chosen`() {
-        let asked = votes(opened(room(.votes, repeatAfterPlays: 2)), (.bob, 12), (.cyd, 12), (.dan, 1), (.dan, 2))
-        #expect(played(asked, 9) == [1, 2, 12])
+        let next = votes(opened(room(.votes, repeatAfterPlays: 2)), (.dan, 1)).after(.finish(entry: 1))
+        let asked = votes(next, (.bob, 12), (.cyd, 12), (.dan, 2), (.dan, 3))
+        #expect(played(asked, 9) == [2, 12, 3])
+    }
+
+    // MARK: What the deck lacks
+
+    @Test(arguments: [QueueMode.votes, .fair])
+    func `a track that the deck lacks is not chosen, and its votes stay`(mode: QueueMode) {
+        let asked = votes(opened(room(mode)), (.bob, 1), (.cyd, 1), (.dan, 2)).after(.setMissing([1]))
+        #expect(played(asked, 9) == [2])
+        #expect(asked.after(.skip).room.requestOrder() == [1])
+        let silent = votes(opened(room(mode)), (.bob, 1), (.cyd, 1)).after(.setMissing([1]))
+        silent.when(
+            .skip,
+            then: .entryFinished(
+                entry: 1, track: 12, reason: .skipped, startedAt: .start(plus: 0), playedMs: 0, by: 1),
+            .playbackStopped(by: 1))
+        // It is chosen as soon as the deck has it.
+        #expect(played(asked.after(.setMissing([])), 9) == [1, 2])
+        // Guests may ask for it.
+        _ = votes(silent, (.dan, 1))
+    }
+
+    @Test func `waiting entries that the deck lacks keep their places`() {
+        let waiting = votes(opened(room(.votes)), (.cyd, 7)).after(.enqueue(track: 1, index: nil))
+            .after(.enqueue(track: 2, index: nil)).after(.enqueue(track: 3, index: nil)).after(.setMissing([1, 3]))
+        let second = waiting.after(.finish(entry: 1))
+        #expect(second.room.onAir?.track == 2)
+        #expect(second.room.queue.map(\.track) == [1, 3])
+        // Nothing that waits can be played: the room chooses.
+        let chosen = second.after(.finish(entry: 3))
+        #expect(chosen.room.onAir?.track == 7)
+        #expect(chosen.room.queue.map(\.track) == [1, 3])
+        let stopped = chosen.after(.skip)
+        #expect(stopped.room.onAir == nil)
+        #expect(stopped.room.queue.map(\.track) == [1, 3])
+        // A person decides otherwise.
+        #expect(stopped.after(.play(entry: 4)).room.onAir?.track == 3)
+        #expect(stopped.after(.play(entry: nil)).room.onAir?.track == 1)
+        #expect(stopped.after(.setMissing([1])).after(.play(entry: nil)).room.onAir?.track == 3)
+    }
+
+    @Test func `an entry that the deck lacks keeps its place before it has rested, too`() {
+        let played = opened(room(.dj, repeatAfterPlays: 1)).after(.enqueue(track: 1, index: nil))
+            .after(.enqueue(track: 12, index: nil)).after(.setMissing([12]))
+        let next = played.after(.finish(entry: 1))
+        #expect(next.room.onAir?.track == 1)
+        #expect(next.after(.dequeue(entry: 3)).after(.enqueue(track: 12, index: nil)).room.queue.map(\.track) == [12])
+        #expect(next.after(.finish(entry: 2)).room.queue.map(\.track) == [12])
+    }
+
+    @Test func `in a queue that is full of entries that the deck lacks, the room chooses nothing`() {
+        var full = votes(opened(room(.votes)), (.cyd, 7))
+        for _ in 0..<500 { full = full.after(.enqueue(track: 1, index: nil)) }
+        full = full.after(.setMissing([1]))
+        let stopped = full.after(.finish(entry: 1))
+        #expect(stopped.room.onAir == nil)
+        #expect(stopped.room.queue.count == 500)
+        #expect(full.after(.dequeue(entry: 2)).after(.finish(entry: 1)).room.onAir?.track == 7)
     }
 
     // MARK: In turns

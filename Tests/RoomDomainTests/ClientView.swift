@@ -16,6 +16,7 @@ struct ClientView: Equatable {
         var votes = 0
         var requestedSeq: Int?
         var waveform: WaveformName?
+        var isMissing = false
     }
 
     struct Deck: Equatable {
@@ -28,6 +29,7 @@ struct ClientView: Equatable {
         var positionMs: Int64
         var at: Timestamp
         var skipVotes = 0
+        var skipVoters: Set<MemberID> = []
     }
 
     struct Waiting: Equatable {
@@ -65,7 +67,7 @@ struct ClientView: Equatable {
                     $0.id,
                     Song(
                         info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq,
-                        waveform: $0.waveform)
+                        waveform: $0.waveform, isMissing: $0.isMissing)
                 )
             })
         queue = room.queue.map { Waiting(entry: $0.id, track: $0.track, addedBy: $0.addedBy) }
@@ -73,7 +75,7 @@ struct ClientView: Equatable {
             Deck(
                 entry: $0.entry, track: $0.track, startedBy: $0.startedBy, startedAt: $0.startedAt,
                 startedSeq: $0.startedSeq, isPaused: $0.isPaused, positionMs: $0.positionMs, at: $0.at,
-                skipVotes: $0.skipVoters.count)
+                skipVotes: $0.skipVoters.count, skipVoters: $0.skipVoters)
         }
         history = room.history
     }
@@ -92,6 +94,7 @@ struct ClientView: Equatable {
             members[left.member] = nil
             for vote in left.votes { setVotes(of: vote.track, vote.votes, vote.requestedSeq) }
             if let skipVotes = left.skipVotes { deck?.skipVotes = skipVotes }
+            deck?.skipVoters.remove(left.member)
         case .memberRenamed(let member, let name): members[member]?.name = name
         case .roomUpdated(let changes):
             name = changes.name ?? name
@@ -111,6 +114,9 @@ struct ClientView: Equatable {
             for track in tracks { pool[track] = nil }
             queue.removeAll { tracks.contains($0.track) }
         case .waveformSet(let track, let waveform, _): pool[track]?.waveform = waveform
+        case .durationSet(let track, let durationMs, _): pool[track]?.info.durationMs = durationMs
+        case .missingSet(let tracks, _):
+            for track in pool.keys { pool[track]?.isMissing = tracks.contains(track) }
         case .voteCast(let track, _, let votes, let requestedSeq): setVotes(of: track, votes, requestedSeq)
         case .voteWithdrawn(let track, _, let votes, let requestedSeq): setVotes(of: track, votes, requestedSeq)
         case .votesCleared(let track): setVotes(of: track, 0, nil)
@@ -130,7 +136,12 @@ struct ClientView: Equatable {
         case .playbackResumed(let positionMs, let at, _, _): jump(to: positionMs, at, isPaused: false)
         case .playbackSeeked(let positionMs, let at, _, _): jump(to: positionMs, at, isPaused: deck?.isPaused ?? false)
         case .playbackStopped: deck = nil
-        case .skipVoteCast(_, _, let skipVotes): deck?.skipVotes = skipVotes
+        case .skipVoteCast(_, let by, let skipVotes):
+            deck?.skipVotes = skipVotes
+            deck?.skipVoters.insert(by)
+        case .skipVoteWithdrawn(_, let by, let skipVotes):
+            deck?.skipVotes = skipVotes
+            deck?.skipVoters.remove(by)
         case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _, let endedAt, _):
             deck = nil
             history.insert(

@@ -184,9 +184,11 @@ import Testing
     }
 
     @Test func `indexes can be rebuilt from the data that they derive from`() {
-        let room = RoomScenario.given(RoomScenario.playing).after(.vote(track: 2), by: .cyd).after(.vote(track: 2)).room
+        let room = RoomScenario.given(RoomScenario.playing).after(.vote(track: 4), by: .cyd).after(.vote(track: 4))
+            .after(.setMissing([3])).room
         var restored = room
         restored.memberOfSession = [:]
+        restored.missing = []
         restored.votesOfMember = [:]
         restored.poolOrder = []
         restored.poolCharge = 0
@@ -195,10 +197,10 @@ import Testing
     }
 
     @Test func `violated invariants are reported`() {
-        let room = RoomScenario.given(RoomScenario.playing).after(.vote(track: 2), by: .cyd).room
+        let room = RoomScenario.given(RoomScenario.playing).after(.vote(track: 4), by: .cyd).room
         let breaks: [(inout RoomState) -> Void] = [
             { $0.members[1]?.role = .guest }, { $0.members[3]?.role = .owner }, { $0.members[1] = nil },
-            { $0.tracks[2]?.votes = 2 }, { $0.tracks[2]?.requestedSeq = nil }, { $0.voters[2] = nil },
+            { $0.tracks[4]?.votes = 2 }, { $0.tracks[4]?.requestedSeq = nil }, { $0.voters[4] = nil },
             { $0.voters[3] = [] }, { $0.votesOfMember[4] = [1] }, { $0.votesOfMember[3] = nil },
             { $0.tracks[1] = nil }, { $0.tracks[3] = nil }, { $0.poolOrder.swapAt(0, 1) },
             { $0.queue.append(QueueEntry(id: 1, track: 1, addedBy: nil)) },
@@ -206,7 +208,7 @@ import Testing
             { $0.additions[.cyd] = Timestamp(milliseconds: .max) },
             { $0.nextMember = 2 }, { $0.nextTrack = 2 }, { $0.onAir?.heardMs = -1 },
             { $0.memberOfSession[.eve] = 3 },
-            { $0.poolCharge += 1 },
+            { $0.poolCharge += 1 }, { $0.missing = [2] }, { $0.tracks[2]?.isMissing = true },
         ]
         #expect(room.invariantViolations(atCommandBoundary: true).isEmpty)
         for (index, damage) in breaks.enumerated() {

@@ -278,4 +278,18 @@ import Testing
             .kick(member: 3, ban: false, note: note), by: .bob,
             then: .memberLeft(MemberLeft(member: 3, reason: .kicked, by: 2, note: note)))
     }
+
+    @Test func `a banned session is told the reason of its ban, until the room is forgotten`() {
+        func refusal(_ scenario: RoomScenario) -> RoomRefusal? {
+            scenario.room.refusal(of: .cyd, at: scenario.room.lastEventAt)
+        }
+        let people = RoomScenario.given(RoomScenario.people)
+        let banned = people.after(.kick(member: 3, ban: true, note: " too loud "))
+        #expect(refusal(banned) == .banned(retryAfterMs: nil, reason: "too loud"))
+        let forATime = people.after(.kick(member: 3, ban: true, durationMs: 60_000, note: "too loud"))
+        #expect(refusal(forATime) == .banned(retryAfterMs: 60_000, reason: "too loud"))
+        #expect(refusal(people.after(.kick(member: 3, ban: true, note: nil))) == .banned)
+        #expect(refusal(banned.after(.closeRoom)) == .banned(retryAfterMs: nil, reason: "too loud"))
+        #expect(refusal(banned.after(.closeRoom(forget: true))) == .banned)
+    }
 }

@@ -24,7 +24,9 @@ import Testing
         /// Whether only a member can give it, so that the server cannot.
         var needsMembership: Bool {
             switch command.kind {
-            case .join, .leave, .rename, .vote, .unvote, .voteSkip, .addTracks, .removeTracks, .setWaveform: true
+            case .join, .leave, .rename, .vote, .unvote, .voteSkip, .unvoteSkip, .addTracks, .removeTracks,
+                .setWaveform, .setDuration, .setMissing:
+                true
             case .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .enqueue, .dequeue, .move,
                 .play, .pause, .resume, .seek, .skip, .finish, .syncDeck, .countSkipVotes, .replaceOwner,
                 .endMembership:
@@ -36,15 +38,19 @@ import Testing
     /// In every phase of an open room, each is granted to every sender with the rights.
     static let rows: [Row] = [
         Row(.join(name: nil), .nothing), Row(.join(name: "X"), .nothing),
-        Row(.rename(name: "X"), .guest), Row(.vote(track: 1), .guest), Row(.unvote(track: 1), .guest),
+        Row(.rename(name: "X"), .guest), Row(.vote(track: 4), .guest), Row(.unvote(track: 1), .guest),
         Row(.leave, .guest), Row(.voteSkip(entry: 1), .guest), Row(.voteSkip(entry: 99), .guest),
+        Row(.unvoteSkip(entry: 1), .guest), Row(.unvoteSkip(entry: 99), .guest),
         Row(.kick(member: 4, ban: false, note: nil), .dj), Row(.kick(member: 4, ban: true, note: "loud"), .dj),
         Row(.kick(member: 4, ban: true, durationMs: 1, note: nil), .dj),
         Row(.addTracks([.titled("New")]), .dj), Row(.removeTracks([4]), .dj),
         Row(.setWaveform(track: 1, waveform: Waveform.samples[0]), .dj),
+        Row(.setDuration(track: 1, durationMs: 1), .dj), Row(.setMissing([1]), .dj), Row(.setMissing([]), .dj),
         Row(.enqueue(track: 1, index: nil), .dj), Row(.dequeue(entry: 2), .dj), Row(.move(entry: 2, index: 1), .dj),
         Row(.play(entry: nil), .dj), Row(.pause, .dj), Row(.resume, .dj), Row(.seek(positionMs: 1), .dj),
-        Row(.skip, .dj), Row(.finish(entry: 1), .dj), Row(.finish(entry: 99), .dj),
+        Row(.pause(entry: 1), .dj), Row(.resume(entry: 1), .dj), Row(.seek(positionMs: 1, entry: 1), .dj),
+        Row(.skip, .dj), Row(.skip(entry: 1), .dj), Row(.skip(entry: 99), .dj), Row(.finish(entry: 1), .dj),
+        Row(.finish(entry: 99), .dj),
         Row(.syncDeck(Deck(queue: [.entry(3)], playback: .stopped)), .dj),
         Row(.updateRoom(RoomUpdate()), .owner), Row(.updateRoom(moderation), .owner),
         Row(.closeRoom, .owner), Row(.closeRoom(forget: false, note: "late"), .owner),

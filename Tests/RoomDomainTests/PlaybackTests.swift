@@ -103,22 +103,41 @@ import Testing
             .seek(positionMs: 700), after: 700, then: .playbackSeeked(positionMs: 700, at: .start(plus: 700), by: 1))
     }
 
-    @Test func `a seek beyond the song is refused`() {
-        for position in [-1, 200_001, Int64.min, .max] {
-            playing.refuses(.seek(positionMs: position), with: .badRequest)
+    @Test func `a seek goes up to a week, whatever length the song claims`() {
+        for room in [playing, playing.after(.skip)] {
+            for position in [-1, 604_800_001, Int64.min, .max] {
+                room.refuses(.seek(positionMs: position), with: .badRequest)
+                room.refuses(.seek(positionMs: position, entry: 99), with: .badRequest)
+            }
+            _ = room.after(.seek(positionMs: 200_001)).after(.seek(positionMs: 604_800_000))
         }
-        _ = playing.after(.seek(positionMs: 200_000))
     }
 
-    @Test func `a seek in a song of unknown length goes up to a week`() {
-        let unknown = playing.after(.skip)
-        unknown.refuses(.seek(positionMs: 604_800_001), with: .badRequest)
-        _ = unknown.after(.seek(positionMs: 604_800_000))
+    @Test func `a command that names a song is for no other song`() {
+        playing.changesNothing(.pause(entry: 2)).changesNothing(.seek(positionMs: 5, entry: 2))
+            .changesNothing(.skip(entry: 2)).changesNothing(.skip(entry: 99))
+        playing.after(.pause).changesNothing(.resume(entry: 2))
+        playing
+            .when(.pause(entry: 1), after: 10, then: .playbackPaused(positionMs: 10, at: .start(plus: 10), by: 1))
+            .when(
+                .seek(positionMs: 5, entry: 1), then: .playbackSeeked(positionMs: 5, at: .start(plus: 10), by: 1)
+            )
+            .when(.resume(entry: 1), then: .playbackResumed(positionMs: 5, at: .start(plus: 10), by: 1))
+    }
+
+    @Test func `two DJs who skip the same song skip one song`() {
+        let next = playing.after(.skip(entry: 1), by: .ana)
+        #expect(next.room.onAir?.entry == 2)
+        next.changesNothing(.skip(entry: 1), by: .bob)
+        // One of an earlier release does not say which song it means.
+        #expect(next.after(.skip, by: .bob).room.onAir?.entry == 3)
     }
 
     @Test func `on a silent deck there is nothing to pause, resume, seek, skip or finish`() {
         waiting.changesNothing(.pause).changesNothing(.resume).changesNothing(.seek(positionMs: 1))
-            .changesNothing(.skip).changesNothing(.finish(entry: 1))
+            .changesNothing(.skip).changesNothing(.finish(entry: 1)).changesNothing(.skip(entry: 1))
+            .changesNothing(.pause(entry: 1)).changesNothing(.resume(entry: 1))
+            .changesNothing(.seek(positionMs: 1, entry: 1))
         waiting.refuses(.seek(positionMs: -1), with: .badRequest)
     }
 

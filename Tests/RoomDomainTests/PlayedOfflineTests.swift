@@ -107,7 +107,11 @@ import Testing
 
     @Test func `a track stands for a waiting entry that nothing else names, else for a new one whose votes are spent`()
     {
-        let room = playing.after(.vote(track: 2), by: .cyd).after(.vote(track: 4), by: .cyd).when(
+        // Logs of earlier releases have votes for tracks that wait.
+        let seq = RoomScenario.playing.count + 1
+        let old = RoomScenario.given(
+            RoomScenario.playing + [.voteCast(track: 2, by: 3, votes: 1, requestedSeq: seq)])
+        let room = old.after(.vote(track: 4), by: .cyd).when(
             sync([heard(.track(4), 10, 5), heard(.track(2), 15, 5)], [.entry(3), .track(2)]), after: 100,
             then: .entryFinished(
                 entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 10, by: 1,
@@ -118,12 +122,13 @@ import Testing
             .entryFinished(
                 entry: 4, track: 4, reason: .ended, startedAt: .start(plus: 10), playedMs: 5, by: 1,
                 endedAt: .start(plus: 15)),
+            .votesCleared(track: 2),
             .playbackStarted(
                 entry: 2, track: 2, positionMs: 0, at: .start(plus: 15), by: 1, startedAt: .start(plus: 15)),
             .entryFinished(
                 entry: 2, track: 2, reason: .ended, startedAt: .start(plus: 15), playedMs: 5, by: 1,
                 endedAt: .start(plus: 20)),
-            .playbackStopped(by: 1), .entryEnqueued(entry: 5, track: 2, index: 1, by: 1), .votesCleared(track: 2)
+            .playbackStopped(by: 1), .entryEnqueued(entry: 5, track: 2, index: 1, by: 1)
         ).room
         #expect(room.queue.map(\.id) == [3, 5])
         // The entry that the queue names is not played.
@@ -310,7 +315,7 @@ import Testing
 
     @Test(arguments: 0..<10)
     func `after the sync, history, playback and queue are those of the device`(block: Int) throws {
-        for seed in TestSeed.fixed(UInt64(block * 50)..<UInt64(block * 50 + 50)) {
+        for seed in TestSeed.fixed(UInt64(block * 15)..<UInt64(block * 15 + 15)) {
             print("a device off line, seed \(seed)")
             var random = SeededRandom(seed: seed)
             var scenario = random.once(in: 5) ? silent : playing

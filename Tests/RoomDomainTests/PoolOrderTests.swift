@@ -116,7 +116,7 @@ import Testing
         restored.nextMember = room.nextMember
         restored.tracks = room.tracks
         restored.poolOrder = room.poolOrder
-        restored.rebuildPoolCharge()
+        restored.rebuildPoolValues()
         restored.nextTrack = 100
         let added = RoomEvent.tracksAdded(tracks: [NumberedTrack(id: 100, info: .titled("Mid"))], by: 1)
         restored.evolve(RecordedEvent(seq: room.seq + 1, at: room.lastEventAt, event: added))

@@ -34,25 +34,32 @@ import Testing
         }
     }
 
-    /// The protocol's folding with the standard library only, for texts whose scalars have one lower case.
-    private static func folded(_ text: String) -> String {
-        text.lowercased().replacing("e\u{301}", with: "\u{E9}")
+    /// Whether a text has every word of a query, by the protocol's rule in short: of letters that these tests have.
+    private static func has(_ query: String, in texts: [String?]) -> Bool {
+        func words(_ text: String) -> [String] {
+            text.lowercased().replacing("e\u{301}", with: "e").replacing("\u{E9}", with: "e").replacing("ß", with: "ss")
+                .split(separator: " ").map(String.init)
+        }
+        return words(query).allSatisfy { wanted in
+            texts.contains { text in
+                let words = words(text ?? "")
+                return words.contains { $0.contains(wanted) }
+                    || words.indices.contains { words[$0...].joined().hasPrefix(wanted) }
+            }
+        }
     }
 
     @Test(arguments: PoolSort.allCases, [1, 2, 7, 100]) func `pages are the pool in its order`(
         sort: PoolSort, limit: Int
     ) {
-        for seed in TestSeed.fixed(0..<5) {
+        for seed in TestSeed.fixed(0..<2) {
             print("pages of a pool, seed \(seed)")
             var random = SeededRandom(seed: seed)
             let room = Self.pool(&random, tracks: 40).room
-            for text in ["", "é", "E\u{301}", "b", "1 ", "ß2", "xx", "no such text"] {
-                let wanted = Self.folded(text)
+            for text in ["", "é", "E\u{301}", "b", "1 ", "ß2", "xx", "b 1", "xb", "no such text"] {
                 let expected = Self.sorted(room, by: sort).filter { id in
                     guard let info = room.tracks[id]?.info else { return false }
-                    return [info.title, info.artist, info.album].contains {
-                        $0.map { wanted.isEmpty || Self.folded($0).contains(wanted) } == true
-                    }
+                    return Self.has(text, in: [info.title, info.artist, info.album])
                 }
                 var found: [TrackID] = []
                 var start: PoolQuery.Start? = .first(sort)
@@ -69,7 +76,7 @@ import Testing
 
     @Test(arguments: PoolSort.allCases) func `tracks that come and go between pages do not move others`(sort: PoolSort)
     {
-        for seed in TestSeed.fixed(0..<10) {
+        for seed in TestSeed.fixed(0..<4) {
             print("pages of a pool that changes, seed \(seed)")
             var random = SeededRandom(seed: seed)
             var scenario = Self.pool(&random, tracks: 40)
@@ -132,12 +139,15 @@ import Testing
         }
     }
 
-    @Test func `a text is found as the standard library finds it`() {
+    @Test func `words are found within words and from the beginning of one on`() {
         for seed in TestSeed.fixed(0..<200) {
             print("a search, seed \(seed)")
             var random = SeededRandom(seed: seed)
             func text(_ length: ClosedRange<Int>) -> String {
-                String((0..<Int.random(in: length, using: &random)).map { _ in random.once(in: 3) ? "b" : "a" })
+                let letters = (0..<Int.random(in: length, using: &random)).map { _ in
+                    random.once(in: 4) ? " " : random.once(in: 3) ? "b" : "a"
+                }
+                return "a" + letters.joined() + "b"
             }
             var info = TrackInfo.titled(text(1...20))
             info.artist = random.once(in: 2) ? text(1...20) : nil
@@ -145,7 +155,7 @@ import Testing
             let room = RoomScenario.given(RoomScenario.people).after(.addTracks([info])).room
             for _ in 0..<10 {
                 let wanted = text(1...6)
-                let isThere = [info.title, info.artist, info.album].contains { $0?.contains(wanted) == true }
+                let isThere = Self.has(wanted, in: [info.title, info.artist, info.album])
                 let page = room.poolPage(PoolQuery(start: .first(.title), text: wanted, limit: 1))
                 #expect(page.tracks.isEmpty != isThere, "seed \(seed), \(wanted)")
             }

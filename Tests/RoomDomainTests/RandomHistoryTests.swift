@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: 0..<20)
     func `replay, copies on the way and what clients fold agree with the live room`(block: Int) {
-        for seed in TestSeed.fixed(UInt64(block * 50)..<UInt64(block * 50 + 50)) {
+        for seed in TestSeed.fixed(UInt64(block * 12)..<UInt64(block * 12 + 12)) {
             print("random history, seed \(seed)")
             let history = play(seed: seed, commands: 120)
             #expect(replay(history.log, onto: RoomState(id: .sample)) == history.room, "seed \(seed)")
@@ -33,7 +33,7 @@ import Testing
         let tally = try RandomRoom.play(events: 5_000, seed: TestSeed.fixed(0))
         // The run does not stop between a command's events.
         #expect((5_000..<5_100).contains(tally.events))
-        #expect(tally.kinds.count == 25, "\(tally.kinds)")
+        #expect(tally.kinds.count == RoomEvent.Kind.allCases.count, "\(tally.kinds)")
     }
 
     @Test func `the same seed gives the same history`() {
@@ -50,14 +50,14 @@ import Testing
         var events = 0
         // Some events are rare: histories are played until enough were seen, long before the last seed.
         for seed in TestSeed.fixed(5_000..<5_300)
-        where kinds.count < 25 || open <= 10 || refusals <= 1_000 || events <= 1_500 {
+        where kinds.count < RoomEvent.Kind.allCases.count || open <= 10 || refusals <= 1_000 || events <= 1_500 {
             let history = play(seed: seed, commands: 200)
             for recorded in history.log { kinds.insert(String("\(recorded.event)".prefix { $0 != "(" })) }
             open += history.room.isOpen ? 1 : 0
             refusals += history.refusals
             events += history.log.count
         }
-        #expect(kinds.count == 25, "\(kinds.sorted())")
+        #expect(kinds == Set(RoomEvent.Kind.allCases.map(\.rawValue)))
         #expect(open > 10)
         #expect(refusals > 1_000)
         #expect(events > 1_500)
@@ -109,7 +109,10 @@ import Testing
             view.fold(event)
             let violations = history.room.invariantViolations(atCommandBoundary: index == events.count - 1)
             #expect(violations.isEmpty, "seed \(seed), event \(event)")
-            #expect(history.room.poolCharge <= Self.budget.bytes, "seed \(seed), event \(event)")
+            // A measured length is not refused, although it may take more bytes.
+            if case .tracksAdded = event.event {
+                #expect(history.room.poolCharge <= Self.budget.bytes, "seed \(seed), event \(event)")
+            }
             #expect(view == ClientView(of: history.room), "seed \(seed), event \(event)")
         }
     }
@@ -123,15 +126,15 @@ import Testing
         switch command {
         // What was heard is heard once; and a device that knows no more than before asks for its tracks again.
         case .syncDeck(let deck) where !deck.played.isEmpty || deck.known != nil: break
-        case .join, .rename, .updateRoom, .setRole, .unban, .setWaveform, .vote, .unvote, .move, .pause, .resume,
-            .finish,
-            .voteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
+        case .skip(nil): break
+        case .join, .rename, .updateRoom, .setRole, .unban, .setWaveform, .setDuration, .setMissing, .vote, .unvote,
+            .move, .pause, .resume, .skip, .finish, .voteSkip, .unvoteSkip, .syncDeck, .countSkipVotes, .replaceOwner,
+            .endMembership:
             #expect(throws: Never.self, "seed \(seed), \(command)") {
                 let again = try room.decide(command, by: actor, at: now, online: online, within: Self.budget)
                 #expect(again == [], "seed \(seed), \(command)")
             }
-        case .leave, .closeRoom, .transferOwnership, .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .play, .seek,
-            .skip:
+        case .leave, .closeRoom, .transferOwnership, .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .play, .seek:
             break
         }
     }

@@ -33,9 +33,14 @@ import Testing
         #expect(room.invariantViolations(atCommandBoundary: true).isEmpty)
     }
 
-    @Test(arguments: ["", " ", "a\tb", String(repeating: "x", count: 81)])
-    func `a room's name keeps to the rule`(name: String) {
-        #expect(throws: RoomRefusal.badRequest("name must have \(NameRule.requirement(1...80))")) {
+    @Test(arguments: [
+        ("", "have 1 to 80 characters, one of them visible"),
+        (" \u{200B}", "have 1 to 80 characters, one of them visible"),
+        ("a\tb", "not have U+0009, which is a control character"),
+        (String(repeating: "x", count: 81), "have 1 to 80 characters, one of them visible"),
+    ])
+    func `a room's name keeps to the rule`(name: String, requirement: String) {
+        #expect(throws: RoomRefusal.badRequest("name must \(requirement)")) {
             try RoomState.found(
                 RoomFounding(
                     id: .sample, code: .zero, name: name, location: nil, visibility: .public,

@@ -90,6 +90,52 @@ import Testing
         voted.refuses(.countSkipVotes, by: .ana, with: .forbidden)
     }
 
+    @Test func `the votes of members who are away do not count`() {
+        var events = RoomScenario.playing
+        for number in 5...10 {
+            events.append(
+                .memberJoined(
+                    member: MemberID(rawValue: number), name: "G", role: .guest, session: .numbered(number)))
+        }
+        let everybody = Set((1...10).map(MemberID.init(rawValue:)))
+        let voted = RoomScenario.given(events).after(.voteSkip(entry: 1), by: .cyd, online: everybody)
+            .after(.voteSkip(entry: 1), by: .dan, online: everybody)
+        // Six go, the two voters among them: nobody who is there wants another song.
+        #expect(!voted.room.isVotedOut(online: [1, 2, 5, 6]))
+        voted.changesNothing(.countSkipVotes, by: .server, online: [1, 2, 5, 6])
+        voted.when(
+            .leave, by: .bob, online: [1, 5, 6], then: .memberLeft(MemberLeft(member: 2, reason: .left)))
+        // Their votes stand, and count again when they are back.
+        #expect(voted.room.onAir?.skipVoters == [3, 4])
+        #expect(voted.room.isVotedOut(online: [1, 3, 4, 5]))
+        #expect(!voted.room.isVotedOut(online: []))
+    }
+
+    @Test func `whoever votes counts as present`() {
+        playing.when(
+            .voteSkip(entry: 1), by: .cyd, after: 3, online: [1, 2, 4],
+            then: .skipVoteCast(entry: 1, by: 3, skipVotes: 1)
+        ).when(
+            .voteSkip(entry: 1), by: .dan, after: 4, online: [1, 3],
+            then: .skipVoteCast(entry: 1, by: 4, skipVotes: 2), finished(after: 7), next(after: 7))
+    }
+
+    @Test func `a vote to skip is taken back, and may be given again`() {
+        let online: Set<MemberID> = [1, 2, 3, 4]
+        let voted = playing.after(.voteSkip(entry: 1), by: .cyd, online: online)
+        let withdrawn = voted.when(
+            .unvoteSkip(entry: 1), by: .cyd, online: online, then: .skipVoteWithdrawn(entry: 1, by: 3, skipVotes: 0))
+        #expect(withdrawn.room.onAir?.skipVoters == [])
+        withdrawn.changesNothing(.unvoteSkip(entry: 1), by: .cyd, online: online)
+        withdrawn.when(
+            .voteSkip(entry: 1), by: .cyd, online: online, then: .skipVoteCast(entry: 1, by: 3, skipVotes: 1))
+        voted.after(.voteSkip(entry: 1), by: .ana, online: [1, 2, 3, 4, 99])
+            .changesNothing(.unvoteSkip(entry: 1), by: .dan)
+        for entry in [2, 99] { voted.changesNothing(.unvoteSkip(entry: EntryID(rawValue: entry)), by: .cyd) }
+        RoomScenario.given(RoomScenario.waiting).changesNothing(.unvoteSkip(entry: 1), by: .cyd)
+        voted.refuses(.unvoteSkip(entry: 1), by: .eve, with: .notMember)
+    }
+
     @Test func `the next song begins without votes`() {
         let skipped = playing.after(.voteSkip(entry: 1), by: .cyd)
         #expect(skipped.room.onAir?.entry == 2)

@@ -1,4 +1,5 @@
 @_spi(_Unicode) import Swift
+import Synchronization
 import Testing
 
 @testable import RoomDomain
@@ -29,10 +30,12 @@ import Testing
         }
     }
 
-    @Test func `keys are made once, for all copies`() {
+    @Test func `the key of a track is made once, for all copies`() {
         let shared = SharedTrackInfo(TrackInfo(source: "s", sourceID: "1", title: "T", artist: "A", album: "B"))
-        #expect(shared.keys === shared.keys)
-        #expect(shared.keys.title.bytes == [0x74])
-        #expect(shared.keys.rest == [0x61, 0xFF, 0x62])
+        #expect(shared.sorting.load() == nil)
+        #expect(shared.titleKey.bytes == [0x74])
+        let kept = shared.sorting.load()
+        #expect(kept != nil && shared.titleKey.bytes == [0x74] && shared.sorting.load() === kept)
+        #expect(shared.searching.load() == nil)
     }
 }

@@ -59,6 +59,10 @@ struct ChangedCopy: Equatable {
             case .votes(let votes): self.votes[votes.track] = votes
             case .waveform(let id, let name):
                 for index in pool.indices where pool[index].id == id { pool[index].waveform = name }
+            case .duration(let id, let durationMs):
+                for index in pool.indices where pool[index].id == id { pool[index].setDuration(durationMs) }
+            case .missing(let missing):
+                for index in pool.indices { pool[index].isMissing = missing.contains(pool[index].id) }
             case .queue(let queue): self.queue = queue
             case .playback(let playback): self.playback = playback
             case .finished(let entry): history = Array(([entry] + history).prefix(RoomLimits.history))

@@ -138,19 +138,43 @@ import Testing
         try client.post(.pause, to: kitchen, key: "k")
         try client.lose(4_401)
         let steps = client.steps()
-        #expect(steps.contains(.phase(kitchen, .ended(ErrorName(.unauthorized)))))
-        #expect(steps.last == .ended(ErrorName(.unauthorized)))
+        let over = Refusal(ErrorName(.unauthorized), "the session is over")
+        #expect(steps.contains(.phase(kitchen, .ended(over))))
+        #expect(steps.last == .ended(over))
         #expect(!steps.contains { if case .connect = $0 { true } else { false } })
         var banned = try live()
         try banned.lose(4_403)
-        #expect(banned.steps().first == .phase(kitchen, .ended(ErrorName(.banned))))
+        let ban = Refusal(ErrorName(.banned), "you are banned from the room")
+        #expect(banned.steps().first == .phase(kitchen, .ended(ban)))
         #expect(banned.path == .any && banned.attempt == 2)
+    }
+
+    @Test func `the end of a room has the reason of its own refusal, and of no other`() throws {
+        var client = ScriptedClient()
+        try client.perform(client.machine.follow(kitchen, at: client.moment))
+        try client.perform(client.machine.start(at: client.moment))
+        _ = client.take()
+        let ban = Refusal(ErrorName(.banned), "no", retryAfterMs: 9, reason: "Too loud")
+        try client.perform(client.machine.failed(1, ban, at: client.moment))
+        let sentence = "you are banned from the room"
+        let told = Refusal(ban.code, sentence, retryAfterMs: 9, reason: "Too loud")
+        #expect(client.steps().contains(.phase(kitchen, .ended(told))))
+        // Where a command waited for the room, it is told the same.
+        let number = try client.post(.pause, to: kitchen, key: "k")
+        #expect(client.steps().contains(.answered(number, .refused(told))))
+        var other = try live()
+        let command = try other.post(.pause, to: kitchen, key: "k")
+        guard case .command(let id?, _, _, _, _)? = other.sent().last else { throw UnfitMessage() }
+        try other.receive(ServerMessage.error(re: id, code: .banned, message: "no", reason: "Too loud"))
+        #expect(other.steps().contains(.answered(command, .refused(Refusal(ban.code, "no", reason: "Too loud")))))
+        try other.receive(ServerMessage.ended(room: ServedRoom.kitchenID, code: .banned))
+        #expect(other.steps().contains(.phase(kitchen, .ended(Refusal(ban.code, sentence)))))
     }
 
     @Test func `a handshake that is refused for now is repeated after the server's time`() throws {
         var client = ScriptedClient()
         try client.perform(client.machine.start(at: client.moment))
-        let refusal = HandshakeRefusal(code: ErrorName(.rateLimited), retryAfterMs: 4_000)
+        let refusal = Refusal(ErrorName(.rateLimited), retryAfterMs: 4_000)
         _ = client.take()
         try client.perform(client.machine.failed(1, refusal, at: client.moment))
         #expect(client.take() == [.step(.connect(attempt: 2, afterMs: 4_000, .any))])
@@ -272,7 +296,7 @@ import Testing
         #expect(
             client.steps() == [
                 .changed(kitchen, [.votes(TrackVotes(track: .two, votes: 0, requestedSeq: nil, isMine: false))]),
-                .answered(number, .refused(ErrorName(.roomClosed), message: "no", retryAfterMs: nil)),
+                .answered(number, .refused(Refusal(ErrorName(.roomClosed), "no"))),
             ])
     }
 
@@ -330,7 +354,7 @@ import Testing
         var client = ScriptedClient(outbox: [kept])
         try client.perform(client.machine.start(at: client.moment))
         let refusal = CommandAnswer.refused(
-            ErrorName(.notFound), message: "the entry was not added to the queue", retryAfterMs: nil)
+            Refusal(ErrorName(.notFound), "the entry was not added to the queue"))
         #expect(client.steps().prefix(2) == [.keep(.answered(kept.number)), .answered(kept.number, refusal)])
     }
 
@@ -391,14 +415,16 @@ import Testing
         var client = try live()
         func deck(_ track: Int) -> Deck { Deck(queue: [.track(TrackID(rawValue: track))], playback: .stopped) }
         for number in 1...3 {
-            try client.perform(client.machine.sync(deck(number), of: kitchen, key: "d\(number)", at: client.moment))
+            try client.perform(
+                client.machine.lead(.syncDeck(deck(number)), in: kitchen, key: "d\(number)", at: client.moment))
         }
         #expect(client.sent() == [.command(id: 2, room: kitchen, key: "d1", command: .syncDeck(deck(1)))])
         try client.receive(ServerMessage.ack(re: 2, seq: 5, keyed: 6, result: nil))
         #expect(client.sent() == [.command(id: 3, room: kitchen, key: "d3", command: .syncDeck(deck(3)))])
         try client.lose()
         for number in 4...5 {
-            try client.perform(client.machine.sync(deck(number), of: kitchen, key: "d\(number)", at: client.moment))
+            try client.perform(
+                client.machine.lead(.syncDeck(deck(number)), in: kitchen, key: "d\(number)", at: client.moment))
         }
         try client.open()
         #expect(client.sent() == [])
@@ -415,6 +441,18 @@ import Testing
         #expect(told.last == .deckEnded(kitchen, ErrorName(.forbidden)))
     }
 
+    @Test func `the end of a song is not told when the connection is back`() throws {
+        var client = try live()
+        try client.lose()
+        _ = client.take()
+        let ending = RoomCommand.finish(entry: EntryID(rawValue: 1))
+        try client.perform(client.machine.lead(ending, in: kitchen, key: "f", at: client.moment))
+        #expect(client.steps().contains(.deckAnswered(kitchen, key: "f", .expired)))
+        try client.open()
+        try client.receive(served.resumed(at: 5))
+        #expect(client.sent() == [])
+    }
+
     @Test func `a signal is answered once, and a lost connection answers it too`() throws {
         var client = try live()
         let data = try #require(RelayedJSON(Array("1".utf8)))
@@ -424,8 +462,7 @@ import Testing
         try client.receive(ServerMessage.ok(re: 2))
         try client.lose()
         let told = client.steps().filter { if case .told = $0 { true } else { false } }
-        let lost = ClientStep.Refusal(
-            code: ErrorName(.unavailable), message: "the connection is lost", retryAfterMs: nil)
+        let lost = Refusal(ErrorName(.unavailable), "the connection is lost")
         #expect(told == [.told(first.number, nil), .told(second.number, lost)])
     }
 

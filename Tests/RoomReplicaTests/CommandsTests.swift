@@ -35,7 +35,7 @@ import Testing
     private func refuse(
         _ line: inout Commands, _ re: Int64, _ code: ErrorCode, retryAfterMs: Int? = nil, at now: Int64 = 0
     ) -> [Commands.Step]? {
-        line.refused(re, code: ErrorName(code), message: "no", retryAfterMs: retryAfterMs, at: .at(now))
+        line.refused(re, Refusal(ErrorName(code), "no", retryAfterMs: retryAfterMs), at: .at(now))
     }
 
     /// Adds a command where the own vote was shown before the command `voted`.
@@ -44,7 +44,7 @@ import Testing
     }
 
     private func refusal(_ code: ErrorCode) -> CommandAnswer {
-        .refused(ErrorName(code), message: "no", retryAfterMs: nil)
+        .refused(Refusal(ErrorName(code), "no"))
     }
 
     // MARK: Sending
@@ -79,7 +79,7 @@ import Testing
         var ids: Int64 = 0
         #expect(order(commands.send(at: .at(0), knowing: known, ids: &ids)) == [[1, nil], [2, 1], [3, 2]])
         // The first is put off, and the second not yet answered.
-        _ = commands.refused(1, code: ErrorName(.rateLimited), message: "no", retryAfterMs: 50, at: .at(0))
+        _ = commands.refused(1, Refusal(ErrorName(.rateLimited), "no", retryAfterMs: 50), at: .at(0))
         _ = commands.add(command(4, .skip), at: .at(0))
         #expect(order(commands.send(at: .at(49), knowing: known, ids: &ids)) == [])
         #expect(order(commands.send(at: .at(50), knowing: known, ids: &ids)) == [[4, nil], [5, 3]])
@@ -146,6 +146,8 @@ import Testing
         RoomCommand.vote(track: .seven), .unvote(track: .seven), .voteSkip(entry: EntryID(rawValue: 3)),
         .finish(entry: EntryID(rawValue: 3)), .dequeue(entry: EntryID(rawValue: 3)), .removeTracks([.seven]),
         .rename(name: "Ana"), .leave, .syncDeck(Deck(queue: [], playback: .stopped)),
+        .unvoteSkip(entry: EntryID(rawValue: 3)), .setDuration(track: .seven, durationMs: 1), .setMissing([.seven]),
+        .skip(entry: EntryID(rawValue: 3)),
     ])
     func `what does no harm is repeated in another epoch too`(harmless: RoomCommand) {
         var commands = line([command(1, harmless)])
@@ -195,7 +197,7 @@ import Testing
     }
 
     @Test func `no server puts commands off for longer than an hour`() {
-        for code in [ErrorCode.rateLimited, .unavailable] {
+        for code in [ErrorCode.rateLimited, .unavailable, .outcomeUnknown] {
             var commands = line([command(1, .vote(track: .two))])
             _ = sent(&commands)
             #expect(refuse(&commands, 1, code, retryAfterMs: RoomLimits.largestNumber) == [])
@@ -203,10 +205,11 @@ import Testing
         }
     }
 
-    @Test func `a command that an unreachable log may have carried out waits for the room's count`() {
+    @Test(arguments: [ErrorCode.unavailable, .outcomeUnknown])
+    func `a command that an unreachable log may have carried out waits for the room's count`(code: ErrorCode) {
         var commands = line([command(1, .skip)])
         _ = sent(&commands)
-        #expect(refuse(&commands, 1, .unavailable, retryAfterMs: 1_000, at: 5) == [])
+        #expect(refuse(&commands, 1, code, retryAfterMs: 1_000, at: 5) == [])
         #expect(commands.asksAt == .at(1_005))
         #expect(sent(&commands, at: 9_000, ids: 5) == [])
         commands.asked()
@@ -344,7 +347,7 @@ import Testing
         #expect(steps.count == 2)
         #expect(commands.isEmpty)
         let late = commands.add(command(7, .dequeue(entry: enqueue.number.entry)), at: .at(0))
-        guard case .answered(_, .refused(ErrorName(.notFound), _, _))? = late.first else {
+        guard case .answered(_, .refused(let refusal))? = late.first, refusal.code.code == .notFound else {
             Issue.record("\(late)")
             return
         }

@@ -141,8 +141,9 @@ import Testing
 
     @Test func `a ban ends the room, and no connection asks it again`() throws {
         var following = try live()
-        let banned = ErrorName(.banned)
-        #expect(following.refused(banned, retryAfterMs: 9, at: .at(0)) == [.phase(.ended(banned))])
+        let banned = Refusal(ErrorName(.banned), "no", retryAfterMs: 9, reason: "Too loud")
+        let end = Refusal(banned.code, "you are banned from the room", retryAfterMs: 9, reason: "Too loud")
+        #expect(following.refused(banned, at: .at(0)) == [.phase(.ended(end))])
         #expect(following.disconnected() == [])
         #expect(following.connected(isAsked: false) == [])
         #expect(following.take(room.shown(6, 6)) == [])
@@ -150,7 +151,7 @@ import Testing
 
     @Test func `a room that does not answer for now is asked again`() throws {
         var following = connected()
-        #expect(following.refused(ErrorName(.unavailable), retryAfterMs: 500, at: .at(0, random: 30)) == [])
+        #expect(following.refused(Refusal(ErrorName(.unavailable), retryAfterMs: 500), at: .at(0, random: 30)) == [])
         #expect(following.due == .at(530))
         #expect(following.tick(at: .at(529)) == [])
         #expect(following.tick(at: .at(530)) == [.ask(nil)])

@@ -86,7 +86,7 @@ import Testing
         _ = client.machine.room(room)?.shown
         try client.perform(client.machine.failed(client.attempt, nil, at: client.moment))
         try client.lose()
-        let refusal = HandshakeRefusal(code: ErrorName(.rateLimited), retryAfterMs: largest)
+        let refusal = Refusal(ErrorName(.rateLimited), retryAfterMs: largest)
         try client.perform(client.machine.failed(client.attempt, refusal, at: client.moment))
         try client.pass(1_000)
     }

@@ -91,6 +91,28 @@ import Testing
         #expect(overlay.playback(in: counted)?.skipVotes == 1)
     }
 
+    @Test func `a vote to skip that is taken back is not shown, whoever else votes`() throws {
+        let counted = try replica([
+            .skipVoteCast(entry: .one, by: .one, skipVotes: 1), .skipVoteCast(entry: .one, by: .two, skipVotes: 2),
+        ])
+        #expect(counted.hasVotedToSkip)
+        let withdrawn = showing(.unvoteSkip(entry: .one), .unvoteSkip(entry: .one), .unvoteSkip(entry: .two))
+        #expect(withdrawn.playback(in: counted)?.skipVotes == 1)
+        #expect(withdrawn.playback(in: counted)?.skipVoters == [.two])
+        #expect(try withdrawn.playback(in: replica())?.skipVotes == 0)
+        let again = showing(.unvoteSkip(entry: .one), .voteSkip(entry: .one))
+        #expect(again.playback(in: counted)?.skipVotes == 2)
+    }
+
+    @Test func `a command for another song is not shown`() throws {
+        let before = try replica().playback
+        let overlay = showing(.pause(entry: .two), .seek(positionMs: 60_000, entry: .two), at: 4_500)
+        #expect(try overlay.playback(in: replica()) == before)
+        let meant = try #require(try showing(.pause(entry: .one), at: 4_500).playback(in: replica()))
+        #expect(meant.isPaused)
+        #expect(try showing(.pause, .resume(entry: .two), at: 4_500).playback(in: replica())?.isPaused == true)
+    }
+
     @Test func `a new name is shown for the own member only`() throws {
         let overlay = showing(.rename(name: "Anna"))
         #expect(try overlay.member(.one, in: replica())?.name == "Anna")

@@ -24,7 +24,7 @@ import Testing
         return member
     }
 
-    @Test(arguments: TestSeed.several(12))
+    @Test(arguments: TestSeed.several(4))
     func `a replica is the room after every event`(seed: UInt64) throws {
         let room = try ServedRoom(events: 400, seed: seed)
         let first = room.snapshot(at: 1)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSeed.several(4))
+    @Test(arguments: TestSeed.several(2))
     func `a replica that begins anywhere is the room`(seed: UInt64) throws {
         let room = try ServedRoom(events: 120, seed: seed)
         for start in 1..<room.head {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSeed.several(6))
+    @Test(arguments: TestSeed.several(4))
     func `what a replica says has changed makes an older copy equal`(seed: UInt64) throws {
         let room = try ServedRoom(events: 300, seed: seed)
         var replica = try Replica(receiving: room.snapshot(at: 1))

@@ -218,13 +218,13 @@ import Testing
         let calls = Dice(seed: TestSeed.fixed(16))
         try await withNodes(2, on: store, settings: housekeeping) { nodes in
             let (room, owner) = try await makeRoom(on: nodes[0])
-            for number in 0..<1_200 {
-                let place = Coordinate(latitude: 52.5, longitude: Double(number / 100))
-                if number % 100 == 0 {
-                    _ = try await move(room, to: place, on: nodes[0], by: owner)
-                } else {
-                    _ = try await nodes[0].tell(.rename(name: "A\(number)"), in: room, by: owner)
+            for hundred in 0..<12 {
+                let place = Coordinate(latitude: 52.5, longitude: Double(hundred))
+                _ = try await move(room, to: place, on: nodes[0], by: owner)
+                let answers = (1..<100).map {
+                    nodes[0].ask(.rename(name: "A\($0)"), in: room, by: owner.actor)
                 }
+                for answer in answers { #expect(try await answer.outcome().seq != nil) }
             }
             store.plan { method in
                 guard method == .erasure else { return .works }

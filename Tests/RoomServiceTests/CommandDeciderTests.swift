@@ -1,3 +1,4 @@
+import FoundationEssentials
 import RoomDomain
 import RoomTestSupport
 import RoomWire
@@ -8,6 +9,9 @@ import Testing
 
 /// Which answers rest on the log, and what is counted once.
 @Suite struct CommandDeciderTests {
+    /// A room whose commands have places.
+    private let id = RoomID(UUID())
+
     private func decide(
         _ request: inout CommandRequest, in room: borrowing RoomWriter, of parts: RoomParts
     ) -> RoomWriter.Decision {
@@ -43,11 +47,12 @@ import Testing
         let room = parts.room()
         let order = CommandOrder()
         func decision(_ number: Int64, after earlier: Int64?, _ command: RoomCommand) -> RoomWriter.Decision {
-            var request = RoomParts.command(command, place: CommandPlace(number, after: earlier, in: order))
+            let place = CommandPlace(number, after: earlier, of: id, in: order)
+            var request = RoomParts.command(command, place: place)
             return decide(&request, in: room, of: parts)
         }
         for number in 1...5 { _ = decision(Int64(number), after: nil, .rename(name: "Anna")) }
-        let skip = RoomCommand.skip
+        let skip = RoomCommand.skip(entry: nil)
         guard case .answered(let putOff) = decision(6, after: 5, .rename(name: "Anna")) else {
             Issue.record("the sixth event is too many")
             return
@@ -79,7 +84,7 @@ import Testing
         func decision(
             _ number: Int64, after earlier: Int64?, _ command: RoomCommand, in room: borrowing RoomWriter
         ) -> RoomWriter.Decision {
-            let place = CommandPlace(number, after: earlier, in: order)
+            let place = CommandPlace(number, after: earlier, of: id, in: order)
             var request = RoomParts.command(command, by: .bob, place: place)
             return decide(&request, in: room, of: parts)
         }
@@ -101,9 +106,12 @@ import Testing
     @Test func `a command is put off whose earlier one was answered so, and not one whose earlier one was refused`() {
         let order = CommandOrder()
         func answer(_ number: Int64, _ outcome: CommandOutcome) {
-            RoomParts.command(.skip, place: CommandPlace(number, after: nil, in: order)).reply(outcome)
+            let place = CommandPlace(number, after: nil, of: id, in: order)
+            RoomParts.command(.skip, place: place).reply(outcome)
         }
-        func failure(after earlier: Int64) -> RoomFailure? { CommandPlace(0, after: earlier, in: order).failure }
+        func failure(after earlier: Int64) -> RoomFailure? {
+            CommandPlace(0, after: earlier, of: id, in: order).failure
+        }
         let later = RoomFailure.refused(.rateLimited("no", retryAfterMs: 7))
         answer(1, .failed(.unavailable))
         answer(2, .failed(.busy))
@@ -112,14 +120,33 @@ import Testing
         answer(5, .failed(.internalFault))
         answer(6, .keyReused)
         answer(7, .acknowledged(seq: 1, keyed: 1, result: nil))
-        #expect((1...7).map { failure(after: $0) } == [.unavailable, .busy, later, nil, nil, nil, nil])
-        #expect(CommandPlace(0, after: nil, in: order).failure == nil)
+        answer(8, .failed(.outcomeUnknown))
+        #expect((1...8).map { failure(after: $0) } == [.unavailable, .busy, later, nil, nil, nil, nil, .unavailable])
+        #expect(CommandPlace(0, after: nil, of: id, in: order).failure == nil)
         // The oldest one of too many is forgotten.
-        for number in 8..<(8 + Int64(CommandOrder.limit) - 3) { order.note(number, .unavailable) }
+        for number in 9..<(9 + Int64(CommandOrder.limit) - 4) { order.note(number, of: id, .unavailable) }
         #expect(failure(after: 1) == .unavailable)
-        order.note(1_000, .unavailable)
+        order.note(1_000, of: id, .unavailable)
         #expect(failure(after: 1) == nil)
         #expect(failure(after: 2) == .busy)
+    }
+
+    @Test func `each room has numbers of its own`() {
+        let order = CommandOrder()
+        let hall = RoomID(UUID())
+        func failure(in room: RoomID, after earlier: Int64) -> RoomFailure? {
+            CommandPlace(0, after: earlier, of: room, in: order).failure
+        }
+        order.note(7, of: id, .unavailable)
+        CommandPlace(7, after: nil, of: hall, in: order).begin()
+        #expect(failure(in: id, after: 7) == .unavailable)
+        #expect(failure(in: hall, after: 7) == nil)
+        // Of which room this one is was not found out.
+        order.note(9, of: nil, .busy)
+        #expect(failure(in: id, after: 9) == .busy)
+        #expect(failure(in: hall, after: 9) == .busy)
+        CommandPlace(9, after: nil, of: hall, in: order).begin()
+        #expect(failure(in: id, after: 9) == nil)
     }
 
     @Test func `a command that is decided again is charged once`() {

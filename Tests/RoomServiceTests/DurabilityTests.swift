@@ -78,7 +78,7 @@ import Testing
             try await eventually("a snapshot") { client.isFollowing }
             node.store.next(.append, .losesAnswer)
             let command = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: nil)
-            #expect(try await node.tell(command, in: room, by: owner, key: "k") == .failed(.unavailable))
+            #expect(try await node.tell(command, in: room, by: owner, key: "k") == .failed(.outcomeUnknown))
             #expect(client.deltas == 0)
             let outcome = CommandOutcome.acknowledged(seq: 4, keyed: 1, result: .entry(EntryID(rawValue: 1)))
             #expect(try await node.tell(command, in: room, by: owner, key: "k") == outcome)
@@ -96,7 +96,7 @@ import Testing
             client.connect(to: node, following: room)
             try await eventually("a snapshot") { client.isFollowing }
             node.store.next(.append, .losesAnswer)
-            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.outcomeUnknown))
             try await expectFoldOfLog(of: room, on: [node], for: [client])
             #expect(client.seq == 3)
         }
@@ -107,7 +107,7 @@ import Testing
             let (room, owner) = try await node.makeRoom(tracks: 1)
             let command = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: nil)
             node.store.next(.append, .writesLate)
-            #expect(try await node.tell(command, in: room, by: owner, key: "k") == .failed(.unavailable))
+            #expect(try await node.tell(command, in: room, by: owner, key: "k") == .failed(.outcomeUnknown))
             // The retry reads the log, finds nothing, decides again; only then is the first one written.
             let gate = Gate()
             defer { gate.open() }

@@ -113,6 +113,58 @@ import Testing
         }
     }
 
+    /// The database has gone back: a standby was promoted that lacked the last commits.
+    ///
+    /// `others` are commands of a server that has not noticed, since it did not have the room in memory.
+    @Test(arguments: [0, 1, 2, 5])
+    func `a log that has lost events is noticed, however far it has grown since`(others: Int) async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let client = Client(.bob)
+            client.connect(to: nodes[0], following: room)
+            for number in 1...3 { _ = try await nodes[0].tell(.rename(name: "A\(number)"), in: room, by: owner) }
+            try await eventually("the deltas") { client.seq == 5 }
+            let epoch = client.epoch
+            await nodes[0].store.lose(after: 3, of: room)
+            for number in 0..<others {
+                let outcome = try await nodes[1].tell(.rename(name: "B\(number)"), in: room, by: owner)
+                #expect(outcome.seq == 4 + number)
+            }
+            // The first command finds it, and is decided on what the log has.
+            #expect(try await nodes[0].tell(.rename(name: "C"), in: room, by: owner).seq == 4 + others)
+            try await eventually("the other history") { client.epoch != epoch && client.seq == 4 + others }
+            #expect(client.notes.last == .snapshot(seq: 3 + others))
+            #expect(try await nodes[1].tell(.rename(name: "D"), in: room, by: owner).seq == 5 + others)
+            try await expectFoldOfLog(of: room, on: nodes, for: [client])
+            #expect(nodes[0].nonzero("backline_rooms_gone_back_total") == ["": 1])
+            #expect(nodes[0].nonzero("backline_events_lost_total") == ["": 2])
+            #expect(nodes[1].nonzero("backline_rooms_gone_back_total") == [:])
+            // Nothing of the lost history is resumed.
+            let late = Client(.cyd)
+            late.connect(to: nodes[1], following: room, at: (epoch, 4))
+            try await eventually("a snapshot") { late.isFollowing }
+            #expect(late.notes == [.snapshot(seq: 5 + others)])
+        }
+    }
+
+    @Test func `followers learn it without a command, as soon as the server looks at the log`() async throws {
+        try await withNode(settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
+            let (room, owner) = try await node.makeRoom()
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            for number in 1...3 { _ = try await node.tell(.rename(name: "A\(number)"), in: room, by: owner) }
+            try await eventually("the deltas") { client.seq == 5 }
+            let epoch = client.epoch
+            // The epoch cannot be renewed at first.
+            node.store.next(.renew, .fails(FaultyEventStore.unreachable))
+            await node.store.lose(after: 4, of: room)
+            try await eventually("the other history") { client.epoch != epoch }
+            #expect(client.notes.suffix(1) == [.snapshot(seq: 4)])
+            #expect(node.store.calls(.renew) == 2)
+            try await expectFoldOfLog(of: room, on: [node], for: [client])
+        }
+    }
+
     @Test func `a snapshot of the old log is not saved in the new one`() async throws {
         let store = FaultyEventStore()
         var made: RoomID?

@@ -11,7 +11,7 @@ import Synchronization
 /// It knows at every instant, without suspension, everything that is durable, whoever wrote it.
 final class FaultyEventStore: EventStore {
     enum Method: CaseIterable {
-        case create, append, load, catchUp, read, heads, snapshot, save, directory, sessions, erasure
+        case create, append, load, catchUp, read, renew, heads, snapshot, save, directory, sessions, erasure
     }
 
     /// A call that erases parts of the log.
@@ -103,6 +103,12 @@ final class FaultyEventStore: EventStore {
         let renewal = EpochRenewal(of: room, random: .random(in: 0 ... .max))
         try await log.renewEpochs([renewal])
         return renewal.epoch
+    }
+
+    /// Loses a room's events after this one, as a database does that lacks its last commits.
+    func lose(after seq: Int, of room: RoomID) async {
+        await log.cut(room.uuid, to: seq)
+        state.withLock { $0.durable[room.uuid] = $0.durable[room.uuid]?.filter { $0.key <= seq } }
     }
 
     /// Carries out the writes that were put off.
@@ -317,6 +323,12 @@ final class FaultyEventStore: EventStore {
                 return events
             }
             return Array(try await log.read(stream, after: seq, limit: .max).filter { $0.seq != lost }.prefix(limit))
+        }
+    }
+
+    func renew(_ renewal: EpochRenewal, replacing epoch: String) async throws(StorageFault) -> Bool {
+        try await perform(.renew) { () async throws(StorageFault) in
+            try await log.renew(renewal, replacing: epoch)
         }
     }
 

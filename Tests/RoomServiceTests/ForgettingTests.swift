@@ -126,10 +126,10 @@ import Testing
             }
         ) { nodes in
             let (room, owner) = try await makeRoom(on: nodes[0])
-            for number in 0..<1_200 {
-                let name = number % 2 == 0 ? "Z" : Self.name
-                #expect(try await nodes[0].tell(.rename(name: name), in: room, by: owner).seq != nil)
+            let answers = (0..<1_200).map { number in
+                nodes[0].ask(.rename(name: number % 2 == 0 ? "Z" : Self.name), in: room, by: owner.actor)
             }
+            for answer in answers { #expect(try await answer.outcome().seq != nil) }
             store.plan { method in
                 guard method == .erasure else { return .works }
                 return switch calls.number(in: 0..<4) {

@@ -1,4 +1,5 @@
 import EventStorage
+import Logging
 import NIOCore
 import RoomDomain
 import RoomService
@@ -107,6 +108,26 @@ import Testing
             }
             for (place, (room, _)) in rooms.enumerated() { #expect(node.store.head(of: room) == (place == 3 ? 2 : 3)) }
             #expect(node.store.batches.map(\.count) == [1, 5, 1, 1, 1, 1, 1])
+        }
+    }
+
+    @Test func `writes that fail have a line a second`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            func lines() -> Int { node.log.messages(from: .error).filter { $0.contains("could not be written") }.count }
+            func fail() async throws {
+                node.store.next(.append, .fails(FaultyEventStore.unreachable))
+                #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
+            }
+            for _ in 0..<5 { try await fail() }
+            #expect(lines() == 1)
+            await node.advance(by: .seconds(2))
+            for _ in 0..<5 { try await fail() }
+            #expect(lines() == 2)
+            // What is wrong with one room is always told.
+            node.store.refuse(room, with: .rejected(.init(message: "a value that cannot be held")))
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.internalFault))
+            #expect(lines() == 3)
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
             for number: UInt8 in 0..<3 { bench.ask(.log, for: .number(number)) { await gate.pass() } }
             try await eventually("two") { gate.arrived == 2 && bench.waiting(.log) == 1 }
             #expect(bench.running(.log) == 2)
-            #expect(try await bench.work.run(.pool, for: .number(0)) { "page" } == "page")
+            #expect(try await bench.work.run(.pool, for: Asker(.number(0))) { "page" } == "page")
             gate.open()
             try await eventually("the third") { gate.arrived == 3 && bench.running(.log) == 0 }
             #expect(bench.waiting(.log) == 0)
@@ -53,15 +53,43 @@ import Testing
             for _ in 0..<2 { bench.ask(.log, for: .number(1)) {} }
             try await eventually("two wait") { bench.waiting(.log) == 2 }
             await #expect(throws: HeavyWorkRefusal.sessionIsBusy) {
-                try await bench.work.run(.log, for: .number(1)) {}
+                try await bench.work.run(.log, for: Asker(.number(1))) {}
             }
             bench.ask(.log, for: .number(2)) {}
             try await eventually("three wait") { bench.waiting(.log) == 3 }
-            await #expect(throws: HeavyWorkRefusal.queueIsFull) { try await bench.work.run(.log, for: .number(3)) {} }
+            await #expect(throws: HeavyWorkRefusal.queueIsFull) {
+                try await bench.work.run(.log, for: Asker(.number(3))) {}
+            }
             bench.ask(.log, for: nil) {}
             try await eventually("what a room needs waits") { bench.waiting(.log) == 4 }
             #expect(bench.refused(.log, .sessionIsBusy) == 1)
             #expect(bench.refused(.log, .queueIsFull) == 1)
+        }
+    }
+
+    @Test func `an address with many sessions delays another one by one turn, and holds so many`() async throws {
+        try await withBench(sideBySide: 1, perAddress: 3) { bench in
+            let gate = Gate()
+            defer { gate.open() }
+            let order = Mutex<[String]>([])
+            bench.ask(.statistics, for: .number(0)) { await gate.pass() }
+            try await eventually("the first") { gate.arrived == 1 }
+            let wanted: [(UInt8, UInt64)] = [(1, 7), (2, 7), (3, 7), (4, 8)]
+            for (index, (session, address)) in wanted.enumerated() {
+                let asker = Asker(.number(session), from: address)
+                bench.work.start(.statistics, for: asker, thenOn: bench.loop) {
+                    order.withLock { $0.append("\(session)") }
+                } _: { _ in
+                }
+                try await eventually("it waits") { bench.waiting(.statistics) == index + 1 }
+            }
+            await #expect(throws: HeavyWorkRefusal.addressIsBusy) {
+                try await bench.work.run(.statistics, for: Asker(.number(5), from: 7)) {}
+            }
+            gate.open()
+            try await eventually("all") { order.withLock { $0.count } == 4 }
+            #expect(order.withLock { $0 } == ["1", "4", "2", "3"])
+            #expect(bench.refused(.statistics, .addressIsBusy) == 1)
         }
     }
 
@@ -73,7 +101,7 @@ import Testing
             try await eventually("the first") { gate.arrived == 1 }
             for session in [SessionID.number(1), nil] {
                 let task = Task(executorPreference: bench.time.executor) {
-                    try await bench.work.run(.log, for: session) { _ = Issue.record("it ran") }
+                    try await bench.work.run(.log, for: session.map { Asker($0) }) { _ = Issue.record("it ran") }
                 }
                 try await eventually("it waits") { bench.waiting(.log) == 1 }
                 task.cancel()
@@ -82,7 +110,7 @@ import Testing
             }
             let task = Task(executorPreference: bench.time.executor) {
                 await gate.pass()
-                try await bench.work.run(.log, for: .number(1)) { _ = Issue.record("it ran") }
+                try await bench.work.run(.log, for: Asker(.number(1))) { _ = Issue.record("it ran") }
             }
             task.cancel()
             gate.open()
@@ -148,7 +176,7 @@ private final class Bench: Sendable {
     }
 
     func ask(_ kind: HeavyWorkKind, for session: SessionID?, _ body: @escaping @Sendable () async -> Void) {
-        work.start(kind, for: session, thenOn: loop, body) { _ in }
+        work.start(kind, for: session.map { Asker($0) }, thenOn: loop, body) { _ in }
     }
 
     func running(_ kind: HeavyWorkKind) -> Int? { sample("running{kind=\"\(kind.rawValue)\"}") }
@@ -163,12 +191,13 @@ private final class Bench: Sendable {
 }
 
 private func withBench(
-    sideBySide: Int, perSession: Int = 4, waiting: Int = 100,
+    sideBySide: Int, perSession: Int = 4, perAddress: Int = 100, waiting: Int = 100,
     executors: @escaping HeavyWork.Executors = { _ in nil }, _ body: (Bench) async throws -> Void
 ) async throws {
     var limits = HeavyWork.Limits()
     for kind in HeavyWorkKind.allCases { limits.sideBySide[kind] = sideBySide }
     limits.waitingPerSession = perSession
+    limits.waitingPerAddress = perAddress
     limits.waiting = waiting
     try await onVirtualTime { time in
         let bench = Bench(limits, executors, on: time)

@@ -10,8 +10,8 @@ import Testing
     @Test(arguments: 0..<10) func `replay, snapshots, live rooms and clients that come and go agree`(
         block: UInt64
     ) async throws {
-        let seeds = TestSeed.fixed(block * 100..<block * 100 + 100)
-        print("live rooms, seeds \(seeds[0]) to \(seeds[99])")
+        let seeds = TestSeed.fixed(block * 25..<block * 25 + 25)
+        print("live rooms, seeds \(seeds[0]) to \(seeds[24])")
         try await withNode(settings: { settings in
             settings.comparisonInterval = .milliseconds(1)
             settings.evictAfter = .milliseconds(0)
@@ -36,7 +36,7 @@ import Testing
                 try await random.expectAgreement()
                 resumptions += random.resumptions
             }
-            #expect(resumptions > 200, "clients came back \(resumptions) times")
+            #expect(resumptions > 50, "clients came back \(resumptions) times")
         }
     }
 }

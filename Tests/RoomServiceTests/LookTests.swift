@@ -149,9 +149,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...25) func `a past state is the fold of the log up to its position`(eventsPerSnapshot: Int)
-        async throws
-    {
+    /// Of 23 events: a snapshot of each, of some, of the last one alone, and none.
+    @Test(arguments: [1, 2, 5, 11, 12, 22, 23, 24])
+    func `a past state is the fold of the log up to its position`(eventsPerSnapshot: Int) async throws {
         try await withNode(settings: { $0.eventsPerSnapshot = eventsPerSnapshot }) { node in
             let (room, owner) = try await node.makeRoom(tracks: 2)
             for number in 0..<10 {

@@ -20,9 +20,11 @@ import Testing
     }
 
     /// Begins a watch in a table; returns its number and the names that it shows.
-    private func watch(_ table: inout NearbyTable, _ client: WatchClient = WatchClient()) -> (Int, [String]) {
+    private func watch(
+        _ table: inout NearbyTable, _ client: WatchClient = WatchClient(), from address: UInt64 = 1
+    ) -> (Int, [String]) {
         let number = table.nextNumber()
-        let watch = NearbyWatch(here, sub: 1, WatchClient.Delivery(to: client)) { _ in }
+        let watch = NearbyWatch(here, sub: 1, of: .address(address), WatchClient.Delivery(to: client)) { _ in }
         return (number, table.begin(watch, as: number).map(\.room.entry.name))
     }
 
@@ -37,8 +39,18 @@ import Testing
         ]
         #expect(concerned == [1, 0, 0, 0, 1, 1])
         #expect(table.find(here).map(\.room.entry.name) == ["Bar"] && table.ids == [cellar])
-        let due = table.takeRound()
-        #expect(due.map(\.watch) == [number])
+        #expect(table.takeRound() == [number])
+    }
+
+    @Test func `addresses are told in turn, and the watches of one wait for each other`() {
+        var table = NearbyTable()
+        let many = (0..<3).map { _ in watch(&table, from: 1).0 }
+        _ = table.set(kitchen, to: room(kitchen, "Kitchen"))
+        #expect(table.takeRound() == many)
+        // One that comes later is not behind all that were due before.
+        let one = watch(&table, from: 2).0
+        _ = table.set(kitchen, to: room(kitchen, "Garden"))
+        #expect(table.takeRound() == [many[0], one, many[1], many[2]])
     }
 
     @Test func `a watch is told once, after its client has taken the last message`() throws {
@@ -59,7 +71,7 @@ import Testing
         var table = NearbyTable()
         let number = table.nextNumber()
         let delivered = WatchClient.Delivery(to: WatchClient())
-        _ = table.begin(NearbyWatch(here, sub: 1, delivered) { _ in }, as: number)
+        _ = table.begin(NearbyWatch(here, sub: 1, of: .address(1), delivered) { _ in }, as: number)
         delivered.taken()
         _ = table.set(kitchen, to: room(kitchen, "Kitchen"))
         let taken = table.change(for: number)

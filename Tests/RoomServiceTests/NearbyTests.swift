@@ -80,7 +80,7 @@ import Testing
         for (limit, isBeyond) in [(2, false), (3, true), (4, true)] {
             var query = Self.here
             query.limit = limit
-            var watch = NearbyWatch(query, sub: 1, WatchClient.Delivery(to: WatchClient())) { _ in }
+            var watch = NearbyWatch(query, sub: 1, of: .address(1), WatchClient.Delivery(to: WatchClient())) { _ in }
             _ = watch.show(Array(found.prefix(limit)))
             #expect(watch.reach.contains(rooms[0].place) && watch.reach.contains(rooms[1].place))
             #expect(watch.reach.contains(rooms[2].place) == isBeyond, "limit \(limit)")
@@ -404,7 +404,9 @@ final class Watcher: Sendable {
         (self.node, self.client, self.takesAll) = (node, client, takesAll)
         state.withLock { state in
             // Changes from here on wait for the lock.
-            let (watch, rooms) = node.host.nearby.watch(query, sub: 5, of: client) { self.take($1, of: $0) }
+            let (watch, rooms) = node.host.nearby.watch(query, sub: 5, of: client, for: Asker(SessionID(UUID()))) {
+                self.take($1, of: $0)
+            }
             state.watch = watch
             watch.taken()
             for room in (try? ListedRoom.told(rooms)) ?? [] { state.rooms[room.id] = room }

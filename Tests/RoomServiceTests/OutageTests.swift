@@ -65,7 +65,7 @@ import Testing
         try await withNode(settings: { $0.waitingCommandsPerRoom = 3 }) { node in
             let (room, owner) = try await node.makeRoom()
             node.store.next(.append, .losesAnswer)
-            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.outcomeUnknown))
             let gate = Gate()
             defer { gate.open() }
             node.store.next(.catchUp, .waits(gate))

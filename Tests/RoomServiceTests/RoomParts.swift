@@ -47,7 +47,7 @@ struct RoomParts {
             heavyWork: HeavyWork(
                 limits: settings.heavyWork, executors: { _ in nil }, jobs: jobs,
                 metrics: HeavyWorkMetrics(factory: PrometheusRegistry())),
-            clock: ServerClock(milliseconds: { Double(clock.now) }), presence: presence,
+            clock: ServerClock(milliseconds: { Double(clock.now) }), randomness: .system, presence: presence,
             shares: LogShares(settings, metrics: metrics.log),
             signals: SignalRelay(
                 shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),

@@ -11,6 +11,8 @@ import Testing
         /// Whether anybody follows the room, which only matters when it reads.
         var isFollowed: Bool
         var acts: Int
+        /// Whether the log loses its last event, and not that it is replaced or removed.
+        var loses = false
     }
 
     static let plans = [
@@ -18,35 +20,56 @@ import Testing
         Plan(commands: [.keyed("k"), .keyed("k"), .refused], isFollowed: true, acts: 8),
         Plan(commands: [.rename, .refused, .rename], isFollowed: false, acts: 7),
         Plan(commands: [.limited, .keyed("k"), .rename], isFollowed: false, acts: 7),
+        Plan(commands: [.rename, .keyed("k"), .rename], isFollowed: true, acts: 7, loses: true),
     ]
 
     /// Every way of eight acts, or seven, with three commands, a conflict, a fault, a lost answer, a reload and another
     /// log; then everything that is under way ends.
+    ///
+    /// Of ways that differ only in the order of acts that do not touch each other, one is followed.
     @Test(arguments: plans)
     func `the invariants hold in every order of what happens`(plan: Plan) throws {
         var count = 0
-        let world = WriterWorld(plan: plan.commands, isFollowed: plan.isFollowed)
+        let world = WriterWorld(plan: plan.commands, isFollowed: plan.isFollowed, loses: plan.loses)
         try follow(world, acts: plan.acts, after: [], &count)
-        #expect(count > 10_000)
+        #expect(count > 5_000)
     }
 
     private func follow(
-        _ world: borrowing WriterWorld, acts: Int, after path: [WriterWorld.Act], _ count: inout Int
+        _ world: borrowing WriterWorld, acts: Int, after path: [WriterWorld.Act], lastBeganRead: Bool = false,
+        _ count: inout Int
     ) throws {
         for act in world.acts {
             var next = WriterWorld(copying: world)
-            let path = path + [act]
             do {
                 try next.perform(act)
+                let beganRead = world.reading == nil && next.reading != nil
+                guard !Self.swaps(path.last, lastBeganRead, with: act, beganRead) else { continue }
                 guard acts == 1 else {
-                    try follow(next, acts: acts - 1, after: path, &count)
+                    try follow(next, acts: acts - 1, after: path + [act], lastBeganRead: beganRead, &count)
                     continue
                 }
                 count += 1
                 try next.settle()
             } catch let violation as WriterWorld.Violation {
-                throw Broken(violation: violation, path: path)
+                throw Broken(violation: violation, path: path + [act])
             }
+        }
+    }
+
+    /// Whether two acts come to the same world in the other order, in which they are followed.
+    ///
+    /// A command that arrives, or is handed over, does not look at the log, unless a read begins with it; nor does it
+    /// matter whether a command or a wish comes first if both have to wait.
+    private static func swaps(
+        _ first: WriterWorld.Act?, _ firstBeganRead: Bool, with second: WriterWorld.Act, _ secondBeganRead: Bool
+    ) -> Bool {
+        guard !firstBeganRead, !secondBeganRead else { return false }
+        return switch (first, second) {
+        case (.other, .submit), (.other, .flush), (.replace, .submit), (.replace, .flush), (.remove, .submit),
+            (.remove, .flush), (.lose, .submit), (.lose, .flush), (.verify, .submit):
+            true
+        default: false
         }
     }
 

@@ -34,6 +34,17 @@ import Testing
         #expect(commands.countSkipVotes(in: room, online: [2], at: Self.start) == [.submit(.countSkipVotes)])
     }
 
+    @Test func `votes of members who are away do not count, and those of who come back after a start count later`() {
+        let parts = RoomParts()
+        let room = voted(parts)
+        var commands = commands(of: parts)
+        #expect(commands.countSkipVotes(in: room, online: [1], at: Self.start) == [])
+        #expect(
+            commands.countSkipVotes(in: room, online: [1, 2], someCameBack: true, at: Self.start)
+                == [.set(.skipCount, at: Self.start + Self.beat)])
+        #expect(commands.countSkipVotes(in: room, online: [1, 2], at: Self.start) == [.submit(.countSkipVotes)])
+    }
+
     @Test func `a server that does not hear the others counts later, and not without followers`() {
         let parts = RoomParts { $0.logIsShared = true }
         let room = voted(parts)

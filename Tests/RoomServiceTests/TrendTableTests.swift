@@ -17,10 +17,10 @@ import Testing
     ) throws -> Int {
         let place = isNear ? NearbyQuery(origin: try #require(Coordinate(latitude: 52, longitude: 13))) : nil
         let id = WatchID(number: table.nextWatch, delivered: WatchClient.Delivery(to: client))
-        table.nextWatch += 1
-        table.watches[id.number] = TrendWatch(
-            id: id, session: Self.sessions[session], query: TrendingQuery(place: place), sub: 1, deliver: { _, _ in },
-            songs: [], due: due)
+        table.begin(
+            TrendWatch(
+                id: id, session: Self.sessions[session], query: TrendingQuery(place: place), sub: 1,
+                deliver: { _, _ in }, told: 0, due: due))
         return id.number
     }
 

@@ -3,6 +3,7 @@ import FoundationEssentials
 import RoomDomain
 import RoomLog
 import RoomTestSupport
+import RoomWire
 
 @testable import RoomService
 
@@ -38,6 +39,8 @@ struct WriterWorld: ~Copyable {
         case replace
         /// The room is removed from the log.
         case remove
+        /// The database loses the last event.
+        case lose
     }
 
     /// A command of a plan.
@@ -64,8 +67,32 @@ struct WriterWorld: ~Copyable {
         var epoch = "first"
         var events: [RecordedEvent]
         var keys: [CommandKey] = []
+        /// The checksum of each event.
+        var tails: [Int64?] = []
         var isGone = false
-        var version: StreamVersion { StreamVersion(seq: events.count, keyed: keys.count) }
+        var version: StreamVersion { StreamVersion(seq: events.count, keyed: keys.count, tail: tails.last ?? nil) }
+
+        init(_ events: [RecordedEvent]) {
+            self.events = []
+            for event in events { append(event) }
+        }
+
+        mutating func append(_ event: RecordedEvent) {
+            events.append(event)
+            tails.append(EventJSON.stored(event, in: WriterWorld.room).checksum)
+        }
+
+        /// Whether it still has what it had at a version.
+        func continues(_ version: StreamVersion) -> Bool {
+            version.seq <= events.count && version.keyed <= keys.count
+                && (version.tail == nil || tails[version.seq - 1] == version.tail)
+        }
+
+        mutating func lose() {
+            events.removeLast()
+            tails.removeLast()
+            keys.removeAll { $0.seq > events.count }
+        }
     }
 
     /// A command that was submitted.
@@ -85,6 +112,7 @@ struct WriterWorld: ~Copyable {
 
     let plan: [Command]
     let isFollowed: Bool
+    let loses: Bool
     var writer: RoomWriter
     var log: Log
     /// The log that was replaced, of which a read may still bring something.
@@ -96,6 +124,8 @@ struct WriterWorld: ~Copyable {
     var handedOver = 0
     /// The number of the last append that the log has confirmed.
     var confirmed = 0
+    /// The append whose answer was lost in this act.
+    var lost: Int?
     var isOvertaken = false
     /// The version after which the read under way reads, and the log as it was at its beginning; nil if there is none.
     var reading: (after: StreamVersion, log: Log)?
@@ -112,13 +142,17 @@ struct WriterWorld: ~Copyable {
     var isOut = false
     var left = (others: 1, faults: 1, verifies: 1, replaces: 1)
 
+    /// The events that make the room.
+    private static let founding = 2
+
     static let owner = SessionID(UUID(uuidString: "00000000-0000-4000-8000-000000000001") ?? UUID())
     static let room = RoomID(UUID(uuidString: "00000000-0000-4000-8000-000000000002") ?? UUID())
     static let start = Timestamp(milliseconds: 1_700_000_000_000)
 
-    init(plan: [Command], isFollowed: Bool) {
+    init(plan: [Command], isFollowed: Bool, loses: Bool = false) {
         self.plan = plan
         self.isFollowed = isFollowed
+        self.loses = loses
         let founded: [RoomEvent] = [
             .roomCreated(
                 RoomCreated(
@@ -126,7 +160,7 @@ struct WriterWorld: ~Copyable {
                     settings: RoomSettings())),
             .memberJoined(member: 1, name: "Ana", role: .owner, session: Self.owner),
         ]
-        log = Log(events: founded.enumerated().map { RecordedEvent(seq: $0 + 1, at: Self.start, event: $1) })
+        log = Log(founded.enumerated().map { RecordedEvent(seq: $0 + 1, at: Self.start, event: $1) })
         shown = log.events.count
         writer = RoomWriter(
             Self.decoded(log), limits: RoomWriter.Limits(waiting: 16, weight: 1 << 20, conflicts: 3))
@@ -137,12 +171,14 @@ struct WriterWorld: ~Copyable {
         // One by one: tuples of so many values take the time of several acts in a debug build.
         plan = other.plan
         isFollowed = other.isFollowed
+        loses = other.loses
         log = other.log
         asked = other.asked
         wishes = other.wishes
         queue = other.queue
         handedOver = other.handedOver
         confirmed = other.confirmed
+        lost = other.lost
         isOvertaken = other.isOvertaken
         reading = other.reading
         isLoading = other.isLoading
@@ -188,13 +224,15 @@ struct WriterWorld: ~Copyable {
         if left.others > 0, !log.isGone { acts.append(.other) }
         if log.version.seq > writer.version.seq, left.others == 0, !log.isGone { acts.append(.hear) }
         if left.verifies > 0 { acts.append(.verify) }
-        if left.replaces > 0 { acts += [.replace, .remove] }
+        if left.replaces > 0, !loses { acts += [.replace, .remove] }
+        if left.replaces > 0, loses, log.events.count > Self.founding { acts.append(.lose) }
         return acts
     }
 
     /// Does one of ``acts``.
     mutating func perform(_ act: Act) throws(Violation) {
         isOut = false
+        lost = nil
         switch act {
         case .submit:
             asked.append(Asked(command: plan[asked.count]))
@@ -215,6 +253,7 @@ struct WriterWorld: ~Copyable {
         case .loseAnswer:
             left.faults -= 1
             isOut = true
+            lost = queue[0].number
             if applies(queue[0].append) { apply(queue[0].append) }
             try drop { $0.failed(.outcomeUnknown(StorageFault.Cause(message: "lost")), underWay: 1) }
         case .fail:
@@ -241,6 +280,12 @@ struct WriterWorld: ~Copyable {
         case .remove:
             left.replaces -= 1
             log.isGone = true
+        case .lose:
+            left.replaces -= 1
+            former = log
+            log.lose()
+            // Nobody can be shown what is lost.
+            for wish in wishes.indices { wishes[wish].seq = min(wishes[wish].seq, log.version.seq) }
         }
     }
 
@@ -254,12 +299,12 @@ struct WriterWorld: ~Copyable {
     mutating func settle() throws(Violation) {
         (left.others, left.faults) = (0, 0)
         for _ in 0..<200 {
-            guard let act = acts.first(where: { ![.verify, .replace, .remove, .hear].contains($0) }) else { break }
+            guard let act = acts.first(where: Self.isFair) else { break }
             try perform(act)
         }
         try perform(.verify)
         for _ in 0..<50 {
-            guard let act = acts.first(where: { ![.verify, .replace, .remove, .hear].contains($0) }) else { break }
+            guard let act = acts.first(where: Self.isFair) else { break }
             try perform(act)
         }
         for (number, command) in asked.enumerated() where command.outcome == nil {
@@ -268,13 +313,15 @@ struct WriterWorld: ~Copyable {
         if wishes.contains(where: { !$0.isAnswered }) { throw Violation(invariant: 6, what: "a wish is not answered") }
         guard writer.isIdle else { throw Violation(invariant: 7, what: "something is under way for ever") }
         guard !log.isGone else { return }
-        guard writer.confirmed == Self.decoded(log).state, writer.version == log.version else {
+        guard writer.confirmed == Self.decoded(log).state, writer.version.isMet(by: log.version) else {
             throw Violation(invariant: 1, what: "the log is not shown")
         }
         guard writer.condition == .current, writer.projected == writer.confirmed else {
             throw Violation(invariant: 4, what: "something is projected at the end")
         }
     }
+
+    private static func isFair(_ act: Act) -> Bool { ![.verify, .replace, .remove, .lose, .hear].contains(act) }
 
     private mutating func write(_ parts: Int) throws(Violation) {
         guard !isOvertaken, applies(queue[0].append) else { return try drop { $0.overtaken() } }
@@ -302,6 +349,7 @@ struct WriterWorld: ~Copyable {
         if read.isGone { return try take(writer.read(.gone)) }
         if isLoad { return try take(writer.read(.room(Self.decoded(read)))) }
         guard read.epoch == writer.epoch else { return try take(writer.read(.replaced)) }
+        guard read.continues(after) else { return try take(writer.read(.wentBack)) }
         let keys = Array(read.keys.dropFirst(after.keyed))
         try take(writer.read(.events(Array(read.events.dropFirst(after.seq)), keys: keys, version: read.version)))
     }
@@ -309,17 +357,17 @@ struct WriterWorld: ~Copyable {
     // MARK: The log
 
     private func applies(_ append: StreamAppend) -> Bool {
-        !log.isGone && append.expected == log.version && append.epoch == log.epoch
+        !log.isGone && append.expected.isMet(by: log.version) && append.epoch == log.epoch
     }
 
     private mutating func apply(_ append: StreamAppend) {
         // The machine's own events are known from their decisions.
-        log.events += projected.filter { $0.seq > log.events.count }.prefix(append.events.count)
+        for event in projected.filter({ $0.seq > log.events.count }).prefix(append.events.count) { log.append(event) }
         log.keys += append.keys
     }
 
     private mutating func append(_ event: RoomEvent) {
-        log.events.append(RecordedEvent(seq: log.events.count + 1, at: Self.start, event: event))
+        log.append(RecordedEvent(seq: log.events.count + 1, at: Self.start, event: event))
     }
 
     // MARK: Steps
@@ -351,6 +399,9 @@ struct WriterWorld: ~Copyable {
             // What was projected is void.
             (projected, lastDecided) = ([], lastConfirmed)
         case .load: isLoading = true
+        case .renew:
+            if log.epoch == writer.epoch { log.epoch = "renewed" }
+            isLoading = true
         case .fellBehind: return isFollowed ? writer.catchUp() : []
         case .settle: return writer.settle()
         case .show(let events, _): try show(events)
@@ -385,16 +436,18 @@ struct WriterWorld: ~Copyable {
             key = (name, 7)
         case .rename: break
         }
-        let event = RoomEvent.memberRenamed(member: 1, name: "Ana \(request)")
-        let events = writer.projected.recorded([event], at: Self.start)
+        let events = writer.projected.recorded([Self.renaming(by: request)], at: Self.start)
         projected += events
         return .changed(Projection.Change(events: events, result: nil, waveform: nil, key: key))
     }
 
+    private static func renaming(by request: Int) -> RoomEvent { .memberRenamed(member: 1, name: "Ana \(request)") }
+
     private mutating func show(_ events: [RecordedEvent]) throws(Violation) {
-        let log = writer.epoch == log.epoch ? log : former ?? log
+        let logs = writer.epoch == log.epoch ? [log, former ?? log] : [former ?? log]
         for event in events {
-            guard event.seq == shown + 1, event.seq <= log.events.count, log.events[event.seq - 1] == event else {
+            let isLogged = logs.contains { event.seq <= $0.events.count && $0.events[event.seq - 1] == event }
+            guard event.seq == shown + 1, isLogged else {
                 throw Violation(invariant: 1, what: "event \(event.seq) after \(shown) is shown")
             }
             shown += 1
@@ -407,7 +460,17 @@ struct WriterWorld: ~Copyable {
         guard asked[request].outcome == nil else { throw Violation(invariant: 2, what: "\(request) is answered twice") }
         asked[request].outcome = outcome
         switch (outcome, asked[request].command) {
-        case (.failed(.unavailable), _), (.failed(.noSuchRoom), _), (.failed(.refused(.rateLimited)), _): return
+        case (.failed(.unavailable), _):
+            guard !log.events.contains(where: { $0.event == Self.renaming(by: request) }) else {
+                throw Violation(invariant: 8, what: "\(request) is in the log, and its client is told that it is not")
+            }
+            return
+        case (.failed(.outcomeUnknown), _):
+            guard let lost, let decidedAt = asked[request].decidedAt, lost > decidedAt else {
+                throw Violation(invariant: 8, what: "nothing of \(request) was being written")
+            }
+            return
+        case (.failed(.noSuchRoom), _), (.failed(.refused(.rateLimited)), _): return
         case (.acknowledged(let seq, let keyed, _), let command):
             guard seq <= shown, keyed <= writer.version.keyed else {
                 throw Violation(invariant: 3, what: "\(request) is acknowledged at \(seq), and \(shown) is shown")

@@ -51,6 +51,12 @@ final class SimulatedApp {
         var lastArrival: (up: Int64, answer: Int64, news: Int64) = (0, 0, 0)
     }
 
+    /// A command on a socket, by its number there.
+    struct SentCommand: Hashable {
+        var socket: Int
+        var number: Int64
+    }
+
     let number: Int
     let session: Session
     // The disk.
@@ -61,6 +67,10 @@ final class SimulatedApp {
     var machine: ClientMachine?
     var life = 0
     var socket: Socket?
+    /// Whether a command that was answered was put off.
+    var isPutOff: [SentCommand: Bool] = [:]
+    /// The answers that may only say what that to an earlier command will say.
+    var unjudged: [SentCommand: [Truth.Answer]] = [:]
     var attempt = 0
     var wakes = 0
     /// Whether it can reach no server.

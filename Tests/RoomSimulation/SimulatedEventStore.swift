@@ -140,6 +140,12 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
+    func renew(_ renewal: EpochRenewal, replacing epoch: String) async throws(StorageFault) -> Bool {
+        try await perform("renewal of an epoch") { log throws(StorageFault) in
+            try await log.renew(renewal, replacing: epoch)
+        }
+    }
+
     func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
         try await perform("heads of \(streams.count)") { log throws(StorageFault) in
             try await log.heads(of: streams)

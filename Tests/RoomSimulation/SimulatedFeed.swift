@@ -153,7 +153,7 @@ final class SimulatedFeed: RoomFeed {
             truth.complain("a subscription to \(interest.room) is refused, as if there were no such room")
         case .unavailable:
             break
-        case .busy, .internalFault:
+        case .busy, .outcomeUnknown, .internalFault:
             truth.complain("a subscription to \(interest.room) is refused: \(refused.failure)")
         }
         bring(.refused(refused))

@@ -46,7 +46,7 @@ extension Truth {
             }
         case .keyReused, .failed(.noSuchRoom), .failed(.busy), .failed(.internalFault):
             complain("wish \(answer.wish), \(answer.command), is answered \(answer.outcome)")
-        case .failed(.unavailable):
+        case .failed(.unavailable), .failed(.outcomeUnknown):
             break
         }
     }
@@ -60,8 +60,9 @@ extension Truth {
                 return false
             } catch {
                 switch (refusal, error) {
-                case (.banned(let wait?), .banned(let longest?)),
-                    (.rateLimited(_, let wait), .rateLimited(_, let longest)):
+                case (.banned(let wait?, let told), .banned(let longest?, let given)):
+                    return told == given && (1...longest).contains(wait)
+                case (.rateLimited(_, let wait), .rateLimited(_, let longest)):
                     return (1...longest).contains(wait)
                 default: return error == refusal
                 }
@@ -113,15 +114,17 @@ extension Truth {
         // A deck that changes nothing was compared with the room at a time that is not known: at any time after it.
         let at = events.first?.at ?? answer.command.deckTimes.last ?? Timestamp(milliseconds: 0)
         let expected = events.map(\.event)
-        // The number of online members decides a skip, and it is not in any log.
-        let members = state.onAir == nil ? [] : Array(state.members.keys)
-        return (0...members.count).contains { online in
-            guard
-                let decided = try? state.decide(
-                    answer.command, by: answer.actor, at: at, online: Set(members.prefix(online)))
-            else { return false }
-            return decided == expected
-                && state.result(of: answer.command, by: answer.actor, causing: decided) == result
+        // How many members are online, and how many of those vote to skip, decides a skip, and it is not in any log.
+        let voters = state.onAir?.skipVoters.filter { state.members[$0] != nil } ?? []
+        let others = state.onAir == nil ? [] : state.members.keys.filter { !voters.contains($0) }
+        return (0...voters.count).contains { voting in
+            (0...others.count).contains { watching in
+                let online = Set(voters.prefix(voting)).union(others.prefix(watching))
+                guard let decided = try? state.decide(answer.command, by: answer.actor, at: at, online: online)
+                else { return false }
+                return decided == expected
+                    && state.result(of: answer.command, by: answer.actor, causing: decided) == result
+            }
         }
     }
 }

@@ -118,7 +118,7 @@ extension World {
             }
             wish.acknowledged = outcome
             wish.isOver = true
-        case .failed(.unavailable):
+        case .failed(.unavailable), .failed(.outcomeUnknown):
             if plan.isCalm { truth.complain("wish \(number) is answered \(outcome), and nothing is wrong") }
             if wish.key == nil { wish.isOver = true }
         case .keyReused, .failed(.refused), .failed(.noSuchRoom), .failed(.busy), .failed(.internalFault):

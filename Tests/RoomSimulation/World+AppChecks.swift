@@ -27,8 +27,8 @@ extension World {
                     truth.complain("app \(app.number) does not show its vote \(posted.number.rawValue) for \(track)")
                 }
             case .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks,
-                .setWaveform, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip,
-                .countSkipVotes, .replaceOwner, .endMembership:
+                .setWaveform, .setDuration, .setMissing, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish,
+                .voteSkip, .unvoteSkip, .countSkipVotes, .replaceOwner, .endMembership:
                 continue
             }
         }

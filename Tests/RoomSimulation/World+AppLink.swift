@@ -173,20 +173,42 @@ extension World {
         let (truth, actor, number) = (truth, app.actor, app.number)
         socket.node.host.registry.submit(
             CommandRequest(
-                actor: actor, key: key, command: command, place: CommandPlace(id, after: earlier, in: socket.order)
+                actor: actor, key: key, command: command,
+                place: CommandPlace(id, after: earlier, of: room, in: socket.order)
             ) { outcome in
                 let answered = truth.head(of: room)
                 self.next { world in
                     guard !socket.node.hasCrashed else { return }
-                    world.truth.judge(
+                    world.judge(
                         Truth.Answer(
                             wish: -1 - number * 100_000 - place, command: command, actor: actor, key: key,
-                            room: room, outcome: outcome,
-                            head: (asked: head, firstAsked: first, answered: answered)))
+                            room: room, outcome: outcome, head: (asked: head, firstAsked: first, answered: answered)),
+                        to: id, after: earlier, on: socket, of: world.apps[number])
                     world.answered(world.apps[number], socket, id, place, outcome)
                 }
             },
             to: room)
+    }
+
+    /// Judges the answer to a command, but not where it is put off behind the one that it names: no state has to say so.
+    ///
+    /// The answer to that one may come later: until then nobody knows.
+    private func judge(
+        _ answer: Truth.Answer, to id: Int64?, after earlier: Int64?, on socket: SimulatedApp.Socket,
+        of app: SimulatedApp
+    ) {
+        var isRateLimited = false
+        if case .failed(.refused(.rateLimited)) = answer.outcome { isRateLimited = true }
+        let isBehind = earlier.flatMap { app.isPutOff[.init(socket: socket.id, number: $0)] }
+        if let earlier, isRateLimited, isBehind == nil {
+            app.unjudged[.init(socket: socket.id, number: earlier), default: []].append(answer)
+        } else if !isRateLimited || isBehind != true {
+            truth.judge(answer)
+        }
+        guard let id else { return }
+        let sent = SimulatedApp.SentCommand(socket: socket.id, number: id)
+        app.isPutOff[sent] = isRateLimited
+        for later in app.unjudged.removeValue(forKey: sent) ?? [] where !isRateLimited { truth.judge(later) }
     }
 
     private func answered(
@@ -211,6 +233,7 @@ extension World {
         case .noSuchRoom: (.notFound, nil)
         case .refused(let refusal): (ErrorCode(refusal), refusal.retryAfterMs)
         case .unavailable, .busy: (.unavailable, 100)
+        case .outcomeUnknown: (.outcomeUnknown, 100)
         case .internalFault: (.internal, nil)
         }
     }

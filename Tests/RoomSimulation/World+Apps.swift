@@ -112,7 +112,8 @@ extension World {
                 }
                 if let place = app.place(of: number) { app.posted[place].isForgotten = true }
             case .answered(let number, let answer): told(number, answer, app)
-            case .ended(let code): truth.complain("the session of app \(app.number) is over: \(code.text)")
+            case .ended(let refusal):
+                truth.complain("the session of app \(app.number) is over: \(refusal.code.text)")
             case .changed, .phase, .reaction, .signal, .told, .nearby, .nearbyEnded, .deckAnswered, .deckEnded:
                 break
             }
@@ -179,8 +180,8 @@ extension World {
             // Nobody but servers sends these; and apps are to have open rooms.
             case .countSkipVotes, .replaceOwner, .endMembership, .closeRoom: return .vote(track: track)
             case .join, .leave, .rename, .updateRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks,
-                .removeTracks, .setWaveform, .vote, .unvote, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek,
-                .skip, .finish, .voteSkip, .syncDeck:
+                .removeTracks, .setWaveform, .setDuration, .setMissing, .vote, .unvote, .enqueue, .dequeue, .move,
+                .play, .pause, .resume, .seek, .skip, .finish, .voteSkip, .unvoteSkip, .syncDeck:
                 return command
             }
         }

@@ -36,7 +36,7 @@ extension World {
             truth.note("the claim as \(connection.id.rawValue) is answered \(outcome)")
             switch outcome {
             case .done, .rateLimited, .failed(.refused), .failed(.unavailable): break
-            case .failed(.noSuchRoom), .failed(.busy), .failed(.internalFault):
+            case .failed(.noSuchRoom), .failed(.outcomeUnknown), .failed(.busy), .failed(.internalFault):
                 if isCalm { truth.complain("a claim to be the deck is answered \(outcome)") }
             }
         }

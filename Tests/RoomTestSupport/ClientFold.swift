@@ -73,7 +73,9 @@ package struct ClientFold {
         case "memberLeft":
             self.set("members", self.objects("members").filter { $0["member"] != event["member"] })
             for vote in event["votes"]?.array ?? [] { self.setVotes(vote.object?.byName ?? [:]) }
-            if let skipVotes = event["skipVotes"] { self.setSkipVotes(skipVotes) }
+            if let skipVotes = event["skipVotes"] {
+                self.setSkipVotes(skipVotes) { voters in voters.removeAll { event["member"] == .integer($0) } }
+            }
             if self.you?["member"] == event["member"] { self.you = nil }
         case "memberRenamed": self.change("members", "member", event) { $0["name"] = event["name"] }
         case "roleChanged":
@@ -88,7 +90,25 @@ package struct ClientFold {
         case "memberBanned", "memberUnbanned": break
         case "tracksAdded", "tracksRemoved", "voteCast", "voteWithdrawn", "votesCleared": self.foldPool(event)
         case "waveformSet": self.change("pool", "track", event) { $0["waveform"] = event["waveform"] }
-        case "skipVoteCast": self.setSkipVotes(event["skipVotes"] ?? .null)
+        case "durationSet": self.change("pool", "track", event) { $0["durationMs"] = event["durationMs"] }
+        case "missingSet":
+            let missing = event["tracks"]?.array ?? []
+            self.set(
+                "pool",
+                self.objects("pool").map { track in
+                    var track = track
+                    track["missing"] = missing.contains(track["track"] ?? .null) ? .bool(true) : nil
+                    return track
+                })
+        case "skipVoteCast":
+            self.setSkipVotes(event["skipVotes"] ?? .null) { voters in
+                voters.append(event["by"]?.integer ?? 0)
+                voters.sort()
+            }
+        case "skipVoteWithdrawn":
+            self.setSkipVotes(event["skipVotes"] ?? .null) { voters in
+                voters.removeAll { event["by"] == .integer($0) }
+            }
         case "entryEnqueued", "entryRemoved", "entryMoved": self.foldQueue(event)
         case "playbackStarted", "playbackPaused", "playbackResumed", "playbackSeeked", "playbackStopped",
             "entryFinished":
@@ -185,9 +205,12 @@ package struct ClientFold {
         self.state["playback"] = Self.value(playback)
     }
 
-    private mutating func setSkipVotes(_ skipVotes: JSONValue) {
+    private mutating func setSkipVotes(_ skipVotes: JSONValue, _ change: (inout [Int64]) -> Void) {
         var playback = self.state["playback"]?.object?.byName ?? [:]
         playback["skipVotes"] = skipVotes
+        var voters = (playback["skipVoters"]?.array ?? []).compactMap(\.integer)
+        change(&voters)
+        playback["skipVoters"] = voters.isEmpty ? nil : .array(voters.map(JSONValue.integer))
         self.state["playback"] = Self.value(playback)
     }
 

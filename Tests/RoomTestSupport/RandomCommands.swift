@@ -36,7 +36,7 @@ package struct RandomCommands {
         case 12..<14: room.members.count > 1 ? .leave : .skip
         case 14..<16: .rename(name: self.title())
         case 16..<20: .updateRoom(self.update())
-        case 20: self.random.once(in: 3) ? .closeRoom : .pause
+        case 20: self.random.once(in: 3) ? .closeRoom : self.report(room)
         case 21..<25: .setRole(member: self.member(room), role: self.random.once(in: 3) ? .guest : .dj)
         case 25: .transferOwnership(member: self.member(room))
         case 26..<28: self.kick(in: room)
@@ -50,13 +50,30 @@ package struct RandomCommands {
         case 75..<77: .dequeue(entry: self.entry(room))
         case 77..<81: .move(entry: self.entry(room), index: self.index(room))
         case 81..<87: .play(entry: self.random.once(in: 2) ? nil : self.entry(room))
-        case 87..<91: room.onAir?.isPaused == true ? .resume : .pause
-        case 91..<93: .seek(positionMs: Int64.random(in: 0...200_000, using: &self.random))
-        case 93..<96: .skip
-        case 96: .finish(entry: room.onAir?.entry ?? self.entry(room))
-        case 97: .voteSkip(entry: room.onAir?.entry ?? self.entry(room))
+        case 87..<91:
+            room.onAir?.isPaused == true ? .resume(entry: self.maybeOnAir(room)) : .pause(entry: self.maybeOnAir(room))
+        case 91..<93:
+            .seek(positionMs: Int64.random(in: 0...200_000, using: &self.random), entry: self.maybeOnAir(room))
+        case 93..<96: .skip(entry: self.maybeOnAir(room))
+        case 96: .finish(entry: self.onAir(room))
+        case 97: self.random.once(in: 3) ? .unvoteSkip(entry: self.onAir(room)) : .voteSkip(entry: self.onAir(room))
         default: self.endMembership(in: room)
         }
+    }
+
+    /// What a deck reports of its songs.
+    private mutating func report(_ room: RoomState) -> RoomCommand {
+        if self.random.once(in: 2) {
+            return .setDuration(track: self.track(room), durationMs: Int64.random(in: 1...300_000, using: &self.random))
+        }
+        return .setMissing((0..<Int.random(in: 0...3, using: &self.random)).map { _ in self.track(room) })
+    }
+
+    /// The entry on air, or another one if there is none.
+    private mutating func onAir(_ room: RoomState) -> EntryID { room.onAir?.entry ?? self.entry(room) }
+
+    private mutating func maybeOnAir(_ room: RoomState) -> EntryID? {
+        self.random.once(in: 2) ? nil : self.onAir(room)
     }
 
     private mutating func waveform() -> Waveform {

@@ -21,9 +21,13 @@ package struct RandomInput {
 
     package init(random: SeededRandom) { self.random = random }
 
-    /// Often the owner, who may do most, or another member; for a join, anybody.
+    /// Often the owner, who may do most, or another member; for a join anybody, and to take a vote to skip back who gave
+    /// it.
     package mutating func actor(for command: RoomCommand, in room: RoomState) -> Actor {
         if case .join = command { return random.pick(Self.sessions, or: Self.ana) }
+        if case .unvoteSkip = command, let voter = room.onAir?.skipVoters.min(), let member = room.members[voter] {
+            return .session(member.session, name: member.name)
+        }
         let present = room.members.values.sorted { $0.id < $1.id }
         let owners = present.filter { $0.role == .owner }
         if let member = (random.once(in: 3) ? owners : present).randomElement(using: &random), !random.once(in: 4) {
@@ -45,7 +49,7 @@ package struct RandomInput {
     }
 
     package mutating func command(for room: RoomState) -> RoomCommand {
-        switch Int.random(in: 0..<66, using: &random) {
+        switch Int.random(in: 0..<72, using: &random) {
         case 0..<6: .join(name: random.once(in: 3) ? text() : nil)
         case 6: random.once(in: 3) ? .leave : .skip
         case 7: .rename(name: text())
@@ -77,14 +81,17 @@ package struct RandomInput {
         case 43: .dequeue(entry: entry(room))
         case 44..<47: .move(entry: entry(room), index: index(room))
         case 47..<50: .play(entry: random.once(in: 2) ? entry(room) : nil)
-        case 50: .pause
-        case 51: .resume
-        case 52..<54: .seek(positionMs: position())
-        case 54: .skip
+        case 50: .pause(entry: maybeEntry(room))
+        case 51: .resume(entry: maybeEntry(room))
+        case 52..<54: .seek(positionMs: position(), entry: maybeEntry(room))
+        case 54: .skip(entry: maybeEntry(room))
         case 55..<59: .finish(entry: entry(room), isMissing: random.once(in: 4))
         case 59..<63: .voteSkip(entry: entry(room))
         case 63: .countSkipVotes
         case 64: .syncDeck(deck(room))
+        case 65..<67: .unvoteSkip(entry: entry(room))
+        case 67..<69: .setDuration(track: track(room), durationMs: position())
+        case 69..<71: .setMissing((0..<Int.random(in: 0..<6, using: &random)).map { _ in track(room) })
         default: endMembership()
         }
     }
@@ -168,6 +175,8 @@ package struct RandomInput {
         if random.once(in: 4) { return EntryID(rawValue: number(below: room.nextEntry)) }
         return random.pick(room.queue.map(\.id), or: 1)
     }
+
+    private mutating func maybeEntry(_ room: RoomState) -> EntryID? { random.once(in: 2) ? nil : entry(room) }
 
     private mutating func index(_ room: RoomState) -> Int {
         if random.once(in: 10) { return random.pick([-1, .max, .min, room.queue.count + 1], or: 0) }

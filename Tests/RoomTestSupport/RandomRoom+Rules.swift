@@ -25,6 +25,10 @@ extension RandomRoom {
                 guard now.milliseconds - last >= room.settings.slowModeMs else {
                     throw BrokenRoom(description: "a guest adds tracks \(now.milliseconds - last) ms after others")
                 }
+            case .vote(let track)
+            where room.voters[track]?.contains(member?.id ?? 0) != true
+                && (room.onAir?.track == track || room.queue.contains { $0.track == track }):
+                throw BrokenRoom(description: "a vote for track \(track.rawValue), which is on air or waits")
             case .enqueue:
                 let waiting = room.queue.count { $0.addedBy == member?.id }
                 let most = room.settings.maxWaitingPerMember
@@ -38,6 +42,9 @@ extension RandomRoom {
         static func check(_ event: RoomEvent, in room: RoomState) throws {
             guard case .entryEnqueued(_, let track, _, _, let why?) = event else { return }
             if room.settings.queueLocked { throw BrokenRoom(description: "a locked queue fills itself") }
+            if room.tracks[track]?.isMissing == true {
+                throw BrokenRoom(description: "track \(track.rawValue) is chosen, and the deck lacks it")
+            }
             let least = room.settings.repeatAfterPlays
             if let played = room.tracks[track]?.lastPlay, room.plays - played < least {
                 throw BrokenRoom(description: "track \(track.rawValue) is chosen before it has rested")
@@ -45,7 +52,8 @@ extension RandomRoom {
             switch why.rule {
             case .votes:
                 let rested = room.requestOrder().first { id in
-                    room.tracks[id]?.lastPlay.map { room.plays - $0 >= least } ?? true
+                    room.tracks[id]?.isMissing == false
+                        && room.tracks[id]?.lastPlay.map { room.plays - $0 >= least } ?? true
                 }
                 if room.settings.queueMode != .votes || rested != track {
                     throw BrokenRoom(description: "track \(track.rawValue) is not the top request")

@@ -36,7 +36,11 @@ import Testing
         ("dequeue", ["entry": "a positive integer"], [:]),
         ("move", ["entry": "a positive integer", "to": "an integer"], [:]),
         ("play", [:], ["entry": "a positive integer"]),
-        ("seek", ["positionMs": "an integer"], [:]),
+        ("setDuration", ["track": "a positive integer", "durationMs": "an integer"], [:]),
+        ("unvoteSkip", ["entry": "a positive integer"], [:]),
+        ("seek", ["positionMs": "an integer"], ["entry": "a positive integer"]),
+        ("pause", [:], ["entry": "a positive integer"]), ("resume", [:], ["entry": "a positive integer"]),
+        ("skip", [:], ["entry": "a positive integer"]),
         ("finish", ["entry": "a positive integer"], ["missing": "true or false"]),
         ("voteSkip", ["entry": "a positive integer"], [:]),
     ]

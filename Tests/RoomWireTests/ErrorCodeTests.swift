@@ -10,7 +10,7 @@ import Testing
                 "bad_request": 400, "method_not_allowed": 405, "not_acceptable": 406, "unsupported_media_type": 415,
                 "unauthorized": 401, "forbidden": 403, "banned": 403, "not_found": 404, "not_member": 409,
                 "conflict": 409, "room_closed": 410, "too_large": 413, "limit_reached": 422, "rate_limited": 429,
-                "internal": 500, "unavailable": 503,
+                "internal": 500, "unavailable": 503, "outcome_unknown": 503,
             ])
     }
 

@@ -102,7 +102,7 @@ import Testing
             "error-banned",
             ServerMessage.error(
                 re: 3, code: .banned, message: RoomRefusal.banned(retryAfterMs: 3_600_000).detail,
-                retryAfterMs: RoomRefusal.banned(retryAfterMs: 3_600_000).retryAfterMs)
+                retryAfterMs: RoomRefusal.banned(retryAfterMs: 3_600_000).retryAfterMs, reason: "too loud")
         ),
         ("ended", ServerMessage.ended(room: Sample.room, code: .banned)),
         (
@@ -254,6 +254,10 @@ import Testing
                 token: "bls_abc")
         ),
         ("problem", HTTPBody.problem(code: .notFound, detail: "no such room")),
+        (
+            "problem-banned",
+            HTTPBody.problem(code: .banned, detail: RoomRefusal.banned.detail, reason: "too loud")
+        ),
         (
             "problem-retry",
             HTTPBody.problem(

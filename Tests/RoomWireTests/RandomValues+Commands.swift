@@ -22,18 +22,21 @@ extension RandomValues {
         case .addTracks: .addTracks(several { $0.info() })
         case .removeTracks: .removeTracks(several { $0.id() })
         case .setWaveform: .setWaveform(track: id(), waveform: waveform())
+        case .setDuration: .setDuration(track: id(), durationMs: integer())
+        case .setMissing: .setMissing(several { $0.id() })
         case .vote: .vote(track: id())
         case .unvote: .unvote(track: id())
         case .enqueue: .enqueue(track: id(), index: maybe { $0.count() })
         case .dequeue: .dequeue(entry: id())
         case .move: .move(entry: id(), index: count())
         case .play: .play(entry: maybe { $0.id() })
-        case .pause: .pause
-        case .resume: .resume
-        case .seek: .seek(positionMs: integer())
-        case .skip: .skip
+        case .pause: .pause(entry: maybe { $0.id() })
+        case .resume: .resume(entry: maybe { $0.id() })
+        case .seek: .seek(positionMs: integer(), entry: maybe { $0.id() })
+        case .skip: .skip(entry: maybe { $0.id() })
         case .finish: .finish(entry: id(), isMissing: bool())
         case .voteSkip: .voteSkip(entry: id())
+        case .unvoteSkip: .unvoteSkip(entry: id())
         case .syncDeck: .syncDeck(deck())
         case .countSkipVotes: .countSkipVotes
         case .replaceOwner: .replaceOwner(id())

@@ -27,6 +27,8 @@ extension RandomValues {
             .tracksAdded(tracks: several { NumberedTrack(id: $0.id(), info: $0.info()) }, by: id())
         case .tracksRemoved: .tracksRemoved(tracks: several { $0.id() }, by: id())
         case .waveformSet: .waveformSet(track: id(), waveform: waveform().name, by: id())
+        case .durationSet: .durationSet(track: id(), durationMs: integer(), by: id())
+        case .missingSet: .missingSet(tracks: several { $0.id() }, by: id())
         case .voteCast: .voteCast(track: id(), by: id(), votes: count(), requestedSeq: count())
         case .voteWithdrawn: .voteWithdrawn(track: id(), by: id(), votes: count(), requestedSeq: maybe { $0.count() })
         case .votesCleared: .votesCleared(track: id())
@@ -49,6 +51,7 @@ extension RandomValues {
                 positionMs: integer(), at: instant(), by: maybe { $0.id() }, playedMs: maybe { $0.integer() })
         case .playbackStopped: .playbackStopped(by: maybe { $0.id() })
         case .skipVoteCast: .skipVoteCast(entry: id(), by: id(), skipVotes: count())
+        case .skipVoteWithdrawn: .skipVoteWithdrawn(entry: id(), by: id(), skipVotes: count())
         case .entryFinished:
             .entryFinished(
                 entry: id(), track: id(), reason: choice(), startedAt: instant(), playedMs: integer(),
@@ -126,7 +129,9 @@ extension RandomValues {
         case .ok: return .ok(re: re)
         case .ack: return .ack(re: re, seq: count(), keyed: maybe { $0.count() }, result: result())
         case .error:
-            return .error(re: re, code: errorName(), message: text(), retryAfterMs: maybe { $0.count() })
+            return .error(
+                re: re, code: errorName(), message: text(), retryAfterMs: maybe { $0.count() },
+                reason: maybe { $0.text() })
         case .ended: return .ended(room: room(), code: errorName())
         case .time: return .time(re: re, t1: number(), t2: number(), t3: number())
         case .nearby: return .nearby(re: integer(), rooms: several { $0.summary() })
@@ -196,7 +201,7 @@ extension ShownState {
         pool = room.poolOrder.compactMap { room.tracks[$0] }.map {
             Track(
                 id: $0.id, info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq,
-                waveform: $0.waveform)
+                waveform: $0.waveform, isMissing: $0.isMissing)
         }
         requests = room.requestOrder()
         queue = room.queue.map { QueueEntry(id: $0.id, track: $0.track, addedBy: $0.addedBy) }
@@ -204,7 +209,7 @@ extension ShownState {
             Playback(
                 entry: $0.entry, track: $0.track, startedBy: $0.startedBy, startedAt: $0.startedAt,
                 startedSeq: $0.startedSeq, isPaused: $0.isPaused, positionMs: $0.positionMs, at: $0.at,
-                skipVotes: $0.skipVoters.count)
+                skipVotes: $0.skipVoters.count, skipVoters: $0.skipVoters)
         }
         history = room.history
     }

@@ -122,7 +122,8 @@ import Testing
             let command = self.commands.command(for: self.room)
             var now = self.room.lastEventAt
             now.milliseconds += Int64.random(in: -100...30_000, using: &self.commands.random)
-            guard let events = try? self.room.decide(command, by: actor, at: now) else { return }
+            let online = Set(self.room.members.keys)
+            guard let events = try? self.room.decide(command, by: actor, at: now, online: online) else { return }
             try self.append(events, at: now)
             guard case .member(let member) = self.room.result(of: command, by: actor, causing: events) else { return }
             guard case .session(let session, _) = actor else { return }
@@ -153,7 +154,7 @@ import Testing
         throws
     {
         var resumptions = 0
-        for seed in TestSeed.fixed(block * 50..<block * 50 + 50) {
+        for seed in TestSeed.fixed(block * 12..<block * 12 + 12) {
             print("random room with clients, seed \(seed)")
             var world = try World(seed: seed, isObserved: seed % 10 == 0)
             for _ in 0..<60 {
@@ -170,7 +171,7 @@ import Testing
             #expect(replayed == world.room, "seed \(seed)")
             resumptions += world.resumptions
         }
-        #expect(resumptions > 50)
+        #expect(resumptions > 20)
     }
 
     @Test func `a client's own membership follows from the events`() throws {
@@ -192,11 +193,12 @@ import Testing
 
     @Test func `the random rooms see every type of event`() throws {
         var types: Set<String> = []
-        for seed in TestSeed.fixed(2_000..<3_000) where types.count < 24 {
+        let all = Set(RoomEvent.Kind.allCases.map(\.rawValue))
+        for seed in TestSeed.fixed(2_000..<3_000) where types.count < all.count {
             var world = try World(seed: seed)
             for _ in 0..<100 { try world.step() }
             types.formUnion(world.log.map(\.type))
         }
-        #expect(types.count == 24, "\(types.sorted())")
+        #expect(types == all, "\(all.subtracting(types).sorted())")
     }
 }

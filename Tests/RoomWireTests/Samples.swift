@@ -170,7 +170,11 @@ enum Sample {
         ("playbackStopped", .playbackStopped(by: member(1))),
         ("playbackStopped-server", .playbackStopped),
         ("waveformSet", .waveformSet(track: track(7), waveform: waveform.name, by: member(1))),
+        ("durationSet", .durationSet(track: track(7), durationMs: 61_500, by: member(1))),
+        ("missingSet", .missingSet(tracks: [track(7), track(9)], by: member(1))),
+        ("missingSet-nothing", .missingSet(tracks: [], by: member(1))),
         ("skipVoteCast", .skipVoteCast(entry: entry(1), by: member(2), skipVotes: 1)),
+        ("skipVoteWithdrawn", .skipVoteWithdrawn(entry: entry(1), by: member(2), skipVotes: 0)),
         ("entryFinished", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000, by: member(1))),
         ("entryFinished-server", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000)),
         (
@@ -232,7 +236,10 @@ enum Sample {
         (2, .memberJoined(member: member(1), name: "Ana", role: .owner, session: session(1))),
         (3, .memberJoined(member: member(2), name: "Bob", role: .guest, session: session(2))),
         (4, .memberJoined(member: member(10), name: "Cy", role: .dj, session: session(3))),
-        (5, .memberBanned(member: member(4), by: member(1), session: session(4), until: time(3_605))),
+        (
+            5,
+            .memberBanned(member: member(4), by: member(1), session: session(4), until: time(3_605), note: "too loud")
+        ),
         (
             6,
             .tracksAdded(
@@ -262,6 +269,10 @@ enum Sample {
         ),
         (17, .waveformSet(track: track(2), waveform: waveform.name, by: member(1))),
         (18, .waveformSet(track: track(5), waveform: waveform.name, by: member(2))),
+        (19, .durationSet(track: track(1), durationMs: 225_500, by: member(1))),
+        (20, .missingSet(tracks: [track(5)], by: member(1))),
+        (21, .skipVoteCast(entry: entry(4), by: member(10), skipVotes: 1)),
+        (22, .skipVoteCast(entry: entry(4), by: member(2), skipVotes: 2)),
     ])
 
     /// A room that was closed soon after it was made.
@@ -305,6 +316,9 @@ enum Sample {
         ("addTracks", .addTracks([beta, TrackInfo(source: "file", sourceID: "b", title: "gamma")])),
         ("removeTracks", .removeTracks([track(7), track(8)])),
         ("setWaveform", .setWaveform(track: track(7), waveform: waveform)),
+        ("setDuration", .setDuration(track: track(7), durationMs: 61_500)),
+        ("setMissing", .setMissing([track(7), track(9)])),
+        ("setMissing-nothing", .setMissing([])),
         ("vote", .vote(track: track(7))),
         ("unvote", .unvote(track: track(7))),
         ("enqueue", .enqueue(track: track(7), index: nil)),
@@ -314,12 +328,17 @@ enum Sample {
         ("play", .play(entry: nil)),
         ("play-entry", .play(entry: entry(9))),
         ("pause", .pause),
+        ("pause-entry", .pause(entry: entry(9))),
         ("resume", .resume),
+        ("resume-entry", .resume(entry: entry(9))),
         ("seek", .seek(positionMs: 61_000)),
+        ("seek-entry", .seek(positionMs: 61_000, entry: entry(9))),
         ("skip", .skip),
+        ("skip-entry", .skip(entry: entry(9))),
         ("finish", .finish(entry: entry(9))),
         ("finish-missing", .finish(entry: entry(9), isMissing: true)),
         ("voteSkip", .voteSkip(entry: entry(9))),
+        ("unvoteSkip", .unvoteSkip(entry: entry(9))),
         ("syncDeck", .syncDeck(Deck(queue: [], playback: .stopped))),
         (
             "syncDeck-playing",

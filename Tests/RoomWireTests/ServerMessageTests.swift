@@ -97,7 +97,7 @@ import Testing
 
     @Test func `an error that is not known keeps its name`() throws {
         let message = try read(#"{"type":"error","re":3,"code":"later","message":"no"}"#)
-        guard case .error(3, let code, "no", nil) = message else {
+        guard case .error(3, let code, "no", nil, nil) = message else {
             Issue.record("\(message)")
             return
         }

@@ -1,6 +1,8 @@
 import EventStorage
 import Foundation
 import GRDB
+import SchemaFiles
+import Synchronization
 import Testing
 
 @testable import SQLiteEventStore
@@ -52,6 +54,31 @@ import Testing
             #expect(try await again.sessionsToRemove(at: 1, limit: 9).count == 2)
             #expect(try await again.close() == nil)
             #expect(try await names(inCopyOf: store.path) == 2)
+        }
+    }
+
+    @Test func `a new file that another process has locked is waited for, no longer than its limit`() async throws {
+        try await withScratchDirectory { directory in
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let path = directory + "/" + SQLiteStore.fileName
+            let other = try DatabaseQueue(path: path, configuration: configuration)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            let fault = await #expect(throws: StorageFault.self) {
+                try await SQLiteStore.open(directory: directory, lockTimeout: 0)
+            }
+            guard case .transient? = fault else {
+                Issue.record("the fault was \(fault as StorageFault?)")
+                return
+            }
+            let pauses = Atomic(0)
+            let store = try await SQLiteStore.open(directory: directory, lockTimeout: 300) {
+                if pauses.add(1, ordering: .relaxed).oldValue == 0 { try? other.close() }
+            }
+            #expect(pauses.load(ordering: .relaxed) == 1)
+            #expect(try await store.migrate().get() == Schema.sqlite)
+            try await store.close()
         }
     }
 

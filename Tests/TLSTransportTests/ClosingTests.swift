@@ -30,6 +30,20 @@ import Testing
         #expect(pair.client.tls.isFreed && pair.server.tls.isFreed)
     }
 
+    @Test func `a peer that closes its side is still sent to where the channel allows that`() throws {
+        let pair = try EmbeddedPair.connected()
+        try pair.server.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+        pair.client.channel.close(promise: nil)
+        for buffer in try pair.client.takeOutbound() { try pair.server.channel.writeInbound(buffer) }
+        #expect(pair.server.channel.isActive && pair.server.recorder.ends == 1)
+        pair.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(pair.server.channel.isActive && pair.server.recorder.faults == [])
+        pair.server.writeAndFlush("answer")
+        #expect(records(try pair.server.takeOutbound()).map(\.length) == [6 + 17])
+        pair.server.channel.close(promise: nil)
+        #expect(!pair.server.channel.isActive && pair.server.tls.isFreed && pair.server.recorder.faults == [])
+    }
+
     @Test func `closing the input alone is not supported`() throws {
         let pair = try EmbeddedPair.connected()
         #expect(throws: ChannelError.operationUnsupported) { try pair.client.channel.close(mode: .input).wait() }

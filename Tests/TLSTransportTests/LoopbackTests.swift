@@ -14,7 +14,7 @@ import Testing
     ) async throws {
         let seed = TestSeed.fresh()
         let cutting = setting.cutting
-        let count = cutting ? 1_500_000 : 6_000_000
+        let count = cutting ? 300_000 : 2_000_000
         try await Loopback.run(loops: setting.loops, sendsDirectly: sendsDirectly) { loopback in
             let atServer = loopback.promise()
             let atClient = loopback.promise()
@@ -42,7 +42,7 @@ import Testing
                 try channel.pipeline.syncOperations.addHandler(EchoHandler())
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for index in 0..<40 {
+                for index in 0..<12 {
                     let seed = seed &+ UInt64(index)
                     group.addTask {
                         let done = loopback.promise()

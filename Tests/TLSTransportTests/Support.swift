@@ -54,6 +54,8 @@ final class Recorder: ChannelInboundHandler {
     private(set) var events: [TLSHandshakeCompleted] = []
     private(set) var faults: [TLSFault] = []
     private(set) var otherErrors: [any Error] = []
+    /// How often the end of the peer's side was told.
+    private(set) var ends = 0
     private(set) var isInactive = false
     var onRead: ((ChannelHandlerContext, ByteBuffer) -> Void)?
     var onEvent: ((ChannelHandlerContext) -> Void)?
@@ -68,6 +70,7 @@ final class Recorder: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? TLSHandshakeCompleted { events.append(event) }
+        if event as? ChannelEvent == .inputClosed { ends += 1 }
         onEvent?(context)
     }
 

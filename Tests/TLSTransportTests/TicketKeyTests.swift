@@ -77,7 +77,7 @@ import Testing
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         context.minimum_version = context.maximum_version = version
         def connect(session, advance="0"):
-            with socket.create_connection(("127.0.0.1", port), timeout=20) as plain:
+            with socket.create_connection(("127.0.0.1", port), timeout=600) as plain:
                 with context.wrap_socket(plain, session=session) as stream:
                     stream.sendall((advance + "\\n").encode())
                     assert stream.recv(1) == b"."

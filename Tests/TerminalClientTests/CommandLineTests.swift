@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import RoomClient
+import RoomTestSupport
 import Testing
 
 @testable import TerminalClient
@@ -20,6 +21,15 @@ import Testing
     ])
     func `a track is found by its number or by what only it has`(text: String, number: Int) throws {
         #expect(try TrackChoice(text: text).choose(among: tracks, signs).number == number)
+    }
+
+    @Test func `a track is found by words as a search finds it`() throws {
+        // Titles and artists are what a command line names, and a text without words names nothing.
+        for row in try SearchCase.all() where row.album == nil && row.query.contains(where: \.isLetter) {
+            let track = TrackChoice.Candidate(number: 1_000_000_000, title: row.title, artist: row.artist)
+            let chosen = try? TrackChoice(text: row.query).choose(among: [track], signs)
+            #expect((chosen == track) == row.found, "\(row)")
+        }
     }
 
     @Test func `tracks that match are listed, and none is chosen`() {
@@ -44,11 +54,42 @@ import Testing
         for text in ["", "1,2,3", "91,0", "0,181", "nan,0", "x,y", "1"] { #expect(Degrees.location(text) == nil) }
     }
 
+    @Test(arguments: [
+        ("vot", "vote"), ("votes", "vote"), ("qeueu", "queue"), ("Watch", "watch"), ("signin", "sign-in"),
+        ("tracs", "tracks"),
+        ("ply", "play"),
+    ])
+    func `a mistyped command is near one`(word: String, name: String) {
+        let names = ["watch", "join", "tracks", "vote", "unvote", "queue", "play", "sign-in", "sign-out"]
+        #expect(NearCommand.of(word, among: names) == name)
+        for far in ["", "x", "dance", "skipping", "volcano"] { #expect(NearCommand.of(far, among: names) == nil) }
+    }
+
+    @Test func `a token of the environment that is not accepted is named`() {
+        let error = ClientError(.unauthorized, "the session is over")
+        #expect(TerminalFailure(error, hasToken: true).message.contains("BACKLINE_TOKEN"))
+        #expect(TerminalFailure(error, hasToken: false).message.contains("sign-in"))
+    }
+
+    @Test func `a room is meant for certain by a link, an identifier, or a code that was used`() throws {
+        let known = [Configuration.Room(code: "7KQ2ZM", name: "Kitchen")]
+        #expect(try RoomChoice("7kq2zm").isCertain(among: known))
+        #expect(try RoomChoice("https://party.example/r/YE110W").isCertain(among: known))
+        #expect(try RoomChoice("01935000-0000-7000-8000-0000000000aa").isCertain(among: known))
+        #expect(try !RoomChoice("yellow").isCertain(among: known))
+        #expect(TrackChoice(text: "monday").isMeant(among: tracks))
+        #expect(TrackChoice(text: "4").isMeant(among: tracks))
+        #expect(!TrackChoice(text: "yellow").isMeant(among: tracks))
+    }
+
     @Test func `a link names the server too`() throws {
         let choice = try RoomChoice("https://party.example:8443/r/7KQ2ZM")
         #expect(choice.link == ServerAddress("https://party.example:8443"))
         #expect(choice.reference?.description == "7KQ2ZM")
         #expect(try RoomChoice("7kq2zm").link == nil)
+        for copied in ["<https://party.example/r/7KQ2ZM/>", "The kitchen: https://party.example/r/7KQ2ZM"] {
+            #expect(try RoomChoice(copied).link == ServerAddress("https://party.example"))
+        }
         #expect(throws: TerminalFailure.self) { try RoomChoice("kitchen party") }
     }
 

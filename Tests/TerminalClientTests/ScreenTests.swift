@@ -41,6 +41,17 @@ import Testing
         return (Painter(model, view, plan, Signs(isASCII: ascii)).lines(), plan, looked)
     }
 
+    @Test func `keys of the deck are shown to those who run it`() {
+        func text(_ isDJ: Bool, help: Bool) -> String {
+            screen(120, 40) { model, view in (model.isDJ, view.showsHelp) = (isDJ, help) }.lines.map(\.text)
+                .joined(separator: "\n")
+        }
+        #expect(text(true, help: false).contains("Space pause  n next"))
+        #expect(!text(false, help: false).contains("Space"))
+        #expect(text(true, help: true).contains("take the entry out of the queue"))
+        #expect(!text(false, help: true).contains("take the entry out of the queue"))
+    }
+
     @Test func `no size breaks a screen, and no line is wider than it`() {
         let changes: [(inout ScreenModel, inout ViewState) -> Void] = [
             { _, _ in }, { model, _ in model.onAir = nil }, { _, view in view.showsHelp = true },
@@ -49,6 +60,7 @@ import Testing
             { _, view in view.notice = "Not done: \u{1B}[31m" }, { model, _ in model.onAir?.length = nil },
             { _, view in (view.focus, view.selected) = (.members, [.members: 9_999]) },
             { model, view in (model.isMember, view.focus) = (false, .queue) },
+            { model, view in (model.isDJ, view.showsHelp) = (true, true) },
         ]
         for columns in [1, 2, 3, 5, 8, 12, 17, 20, 23, 36, 40, 57, 79, 99, 100, 101, 120, 300] {
             for rows in [1, 2, 3, 4, 5, 6, 7, 9, 13, 14, 24, 26, 36, 60] {

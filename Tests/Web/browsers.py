@@ -6,6 +6,7 @@ Playwright's synchronous interface: events arrive while a call is under way. Wai
 
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -16,14 +17,14 @@ import playwright.sync_api
 
 import interop_chromium
 
-PATIENCE = 15_000
-"""Milliseconds after which something that a page should show counts as not happening."""
+PATIENCE = 90_000
+"""Milliseconds after which something that a page should show counts as not happening, on whatever machine."""
 
 playwright.sync_api.expect.set_options(timeout=PATIENCE)
 
 FLAGS = [
     # No request leaves this machine.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP party.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
     # /dev/shm is small in a container.
     "--disable-dev-shm-usage",
 ]
@@ -116,15 +117,16 @@ class Chromium:
             headless=True, args=[*FLAGS, *flags],
             env={**os.environ, "HOME": home})
 
-    def context(self, server, device=PHONE, scheme="dark", language="en-GB", **options):
-        """A new profile, and its watch as `context.watch`. A language is a tag such as `de-DE`."""
+    def context(self, server, device=PHONE, scheme="dark", language="en-GB", host="localhost", **options):
+        """A new profile, and its watch as `context.watch`. A language is a tag such as `de-DE`; a host one of HOSTS."""
         options.setdefault("reduced_motion", "no-preference")
+        options.setdefault("timezone_id", "Europe/Lisbon")
         made = self.browser.new_context(
-            base_url=origin(server), viewport={"width": device.width, "height": device.height},
+            base_url=origin(server, host), viewport={"width": device.width, "height": device.height},
             device_scale_factor=device.scale, has_touch=device.touch, is_mobile=device.touch, color_scheme=scheme,
-            locale=language, timezone_id="Europe/Lisbon", **options)
+            locale=language, **options)
         made.set_default_timeout(PATIENCE)
-        made.watch = Watch(origin(server))
+        made.watch = Watch(origin(server, host))
         made.watch.attach(made)
         return made
 
@@ -132,9 +134,13 @@ class Chromium:
         self.browser.close()
 
 
-def origin(server):
+HOSTS = ("localhost", "party.test")
+"""Names of this machine: the one that each machine has for itself, and one as others in the network would have it."""
+
+
+def origin(server, host="localhost"):
     """A server's address as the certificate and the pages have it."""
-    return f"https://localhost:{server.port}"
+    return f"https://{host}:{server.port}"
 
 
 def sign_in(context, person):
@@ -155,37 +161,68 @@ def token_of(context):
 
 
 @contextlib.contextmanager
-def counting_frames(page):
-    """Counts what the browser draws meanwhile: yields a dictionary, which has `draws` and `raster` afterwards."""
-    browser, counts = page.context.browser, {}
+def _tracing(page):
+    """Yields a list, which has the events of the browser's trace afterwards."""
+    browser, events = page.context.browser, []
     browser.start_tracing(page=page, categories=[
         "devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"])
     try:
-        yield counts
+        yield events
     finally:
-        names = [event["name"] for event in json.loads(browser.stop_tracing())["traceEvents"] if event["ph"] in "XIBi"]
-        counts.update(draws=names.count("DrawFrame"), raster=names.count("RasterTask"))
+        events += json.loads(browser.stop_tracing())["traceEvents"]
+
+
+@contextlib.contextmanager
+def counting_frames(page):
+    """Counts what the browser draws meanwhile: yields a dictionary, which has `draws` and `raster` afterwards."""
+    counts = {}
+    with _tracing(page) as events:
+        yield counts
+    names = [event["name"] for event in events if event["ph"] in "XIBi"]
+    counts.update(draws=names.count("DrawFrame"), raster=names.count("RasterTask"))
+
+
+@contextlib.contextmanager
+def longest_task(page):
+    """The longest task of a page meanwhile: yields a dictionary, which has `ms` afterwards.
+
+    It is the processor's time, which what runs beside does not lengthen.
+    """
+    longest = {}
+    with _tracing(page) as events:
+        yield longest
+    threads = {(event["pid"], event["tid"]) for event in events
+               if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"}
+    tasks = [event["tdur"] / 1000 for event in events
+             if event["name"] == "RunTask" and (event["pid"], event["tid"]) in threads and "tdur" in event]
+    longest["ms"] = max(tasks)
+
+
+def work_of(page):
+    """Tells for how many seconds the page's own thread has run: the processor's time, which others do not lengthen."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    return lambda: next(one["value"] for one in session.send("Performance.getMetrics")["metrics"] if one["name"] == "TaskDuration")
 
 
 class Axe:
     """axe-core in a world of its own: it shares the page's document, and neither its scripts nor its policy."""
 
     def __init__(self, page):
-        self.page = page
         self.session = page.context.new_cdp_session(page)
 
     def violations(self, *rules):
         """The violations of some rules, else of all, as one line for each element."""
         frame = self.session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
-        world = self.session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"})
-        world = world["executionContextId"]
-        self._run(axe_source() + ";0", world)
+        # One of this name that is there is taken.
+        world = self.session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"})["executionContextId"]
+        if self._run("typeof axe", world) == "undefined":
+            self._run(axe_source() + ";0", world)
         only = f", runOnly: {json.dumps(rules)}" if rules else ""
-        found = self._run(
+        return self._run(
             f"axe.run(document, {{resultTypes: ['violations'], preload: false{only}}})" """.then(result => result.violations.flatMap(
                 rule => rule.nodes.map(node => `${rule.id} (${rule.impact}): ${node.html.slice(0, 200)}: ` +
                     node.failureSummary.replaceAll('\\n', ' '))))""", world)
-        return found
 
     def _run(self, source, world):
         answer = self.session.send("Runtime.evaluate", {
@@ -194,6 +231,7 @@ class Axe:
         return answer["result"].get("value")
 
 
+@functools.cache
 def axe_source():
     with open(os.path.join(os.path.dirname(axe_playwright_python.__file__), "axe.min.js"), encoding="utf-8") as file:
         return file.read()
@@ -207,14 +245,17 @@ def show_theme(page, theme):
 
 
 def settle(page):
-    """Waits until what moves on a page has arrived, or half a second."""
-    page.evaluate("""() => new Promise(done => {
-        setTimeout(done, 500);
-        requestAnimationFrame(() => requestAnimationFrame(() => {
-            const moving = document.getAnimations().filter(one => Number.isFinite(one.effect.getComputedTiming().endTime));
-            Promise.all(moving.map(one => one.finished.catch(() => 0))).then(() => done());
-        }));
-    })""")
+    """Has what moves on a page arrive, but what rises for seconds and what never ends: to look at."""
+    page.evaluate("""async () => {
+        const frame = () => new Promise(requestAnimationFrame);
+        for (await frame(), await frame(); ; await frame()) {
+            // One that has finished and keeps its last state is still listed.
+            const moving = document.getAnimations()
+                .filter(one => one.playState !== 'finished' && one.effect.getComputedTiming().endTime < 2000);
+            if (moving.length === 0) return;
+            for (const one of moving) one.finish();
+        }
+    }""")
 
 
 def faults(page):

@@ -1,39 +1,55 @@
-// Between the machine and the world: when a stopped room begins, and how often the sound is looked at.
+// Between the machine and the world: when a stopped room begins, how often the sound is looked at, and what is heard.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Conductor } from '../../Sources/WebClient/Pages/deck/conductor.js';
+import { Lacking } from '../../Sources/WebClient/Pages/deck/lacking.js';
+import { Sound } from '../../Sources/WebClient/Pages/deck/sound.js';
 import { Room } from '../../Sources/WebClient/Pages/room/room.js';
 import { Refusal } from '../../Sources/WebClient/Pages/store/store.js';
+import { Media, Music, expectFade, expectSmooth } from './fake-media.mjs';
 import { RoomModel } from './room-model.mjs';
+import { seeded } from './samples.mjs';
 
 const TRACKS = Array.from({ length: 4 }, (_, i) => ({ source: 'local', sourceId: `${i}`, title: `T${i + 1}`, durationMs: 60_000 }));
 
 /** A deck of a room that carries commands out at once; `here` are the tracks with files, `refusals` what comes first. */
-function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4], refusals = [] } = {}) {
+function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4], refusals = [], media = null, music = [], found = {} } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   globalThis.localStorage = { setItem() {}, getItem: () => null };
   const model = new RoomModel({ now: () => Date.now(), settings: { queueMode, ...settings } });
   model.send(1, { type: 'addTracks', tracks: TRACKS });
-  const sent = [], files = new Set(here);
+  const sent = [], lengths = [], files = new Set(here);
   const store = {
     room: new Room(model.snapshot()), link: { state: 'live' }, clock: { now: () => Date.now(), errorMs: 0 },
     isPending: () => false, goAhead() {},
     async send(command) {
-      sent.push(command.type);
-      const code = refusals.shift();
+      if (command.type === 'setDuration') lengths.push([command.track, command.durationMs]);
+      if (command.type !== 'setMissing') sent.push(command.type);
+      const code = command.type === 'setMissing' ? undefined : refusals.shift();
       if (code) throw new Refusal(code);
       const result = model.send(1, JSON.parse(JSON.stringify(command)));
       for (const event of model.events.slice(store.room.seq)) store.room.apply(event);
       return result.result ?? {};
     },
   };
-  const device = { store, found: {}, now: () => Date.now(), songOf: (track) => files.has(track), showPicture() {}, stepped() {} };
-  const sound = { fades: Infinity, step() {}, prepare() {}, positionOf: (song) => (song ? conductor.deck.position(Date.now()) : null), fadesIn: () => sound.fades };
+  const device = {
+    store, found: {}, now: () => Date.now(), canPlay: (track) => files.has(track), showPicture() {}, stepped() {}, fadeMs: 4000, levelled: false,
+    get lack() { return { isBare: files.size === 0 }; },
+    songOf: (track) => (files.has(track) ? { sourceId: `${track}`, ...found[track] } : undefined),
+    library: { file: async ({ sourceId }) => music[sourceId - 1], remember: async (track, said) => { found[track] = { ...found[track], ...said }; } },
+  };
+  // With media, what is heard is the page's own sound.
+  const sound = media ? new Sound(device, {
+    ended: (lengthMs) => conductor.ended(lengthMs), paused() {}, playing: () => { conductor.deck.sounds(); conductor.look(true); }, stalled() {},
+    failed: (error) => assert.fail(error), refused: (wants) => assert.fail(wants),
+  }, media.ports)
+    : { fades: Infinity, step() {}, prepare() {}, positionOf: (song) => (song ? conductor.deck.position(Date.now()) : null), fadesIn: () => sound.fades, lengthOf: () => Infinity };
   const conductor = new Conductor(device, sound, null);
   const pass = async (ms, step = 100) => {
     for (let left = ms; left > 0; left -= step) {
       t.mock.timers.tick(step);
       for (let i = 0; i < 6; i++) await new Promise(setImmediate);
+      media?.look();
     }
   };
   const vote = (...tracks) => {
@@ -42,7 +58,7 @@ function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4]
     conductor.changed(true);
   };
   conductor.changed(true);
-  return { conductor, store, sent, sound, files, pass, vote, model };
+  return { conductor, store, sent, sound, files, pass, vote, model, lengths };
 }
 
 test('a stopped room begins with the most wanted song whose file is here', async (t) => {
@@ -89,7 +105,7 @@ test('what the room refuses to begin with is passed over, until it has played', 
   conductor.close();
 });
 
-test('an entry without a file goes first where something follows that can be played', async (t) => {
+test('an entry without a file waits on, and the room is told what is not here before anything begins', async (t) => {
   const { vote, pass, store, conductor, model } = conducting(t, { here: [3] });
   model.send(1, { type: 'enqueue', track: 2 });
   vote();
@@ -98,7 +114,113 @@ test('an entry without a file goes first where something follows that can be pla
   vote(3);
   await pass(1500);
   assert.equal(store.room.playback.track, 3);
-  assert.equal(model.events.find(({ type }) => type === 'entryFinished').missing, true);
+  assert.deepEqual(store.room.queue.map(({ track }) => track), [2]);
+  assert.deepEqual(model.events.filter(({ type }) => /missing|Finished/.test(type)).map(({ type, tracks }) => [type, tracks]), [['missingSet', [1, 2, 4]]]);
+  conductor.close();
+});
+
+test('the room is told once what is not here, and again when the pool or the library changes', async (t) => {
+  const { pass, files, store, conductor, model } = conducting(t, { here: [1, 3] });
+  const told = () => model.events.filter(({ type }) => type === 'missingSet').map(({ tracks }) => tracks.join(' '));
+  await pass(2000);
+  assert.deepEqual(told(), ['2 4']);
+  model.send(2, { type: 'addTracks', tracks: [{ source: 'manual', sourceId: 'x', title: 'By hand' }] });
+  for (const event of model.events.slice(store.room.seq)) store.room.apply(event);
+  conductor.changed(true);
+  await pass(600);
+  assert.deepEqual(told(), ['2 4', '2 4 5']);
+  // Many files come one after the other.
+  for (const track of [2, 4, 5]) {
+    files.add(track);
+    conductor.found();
+  }
+  await pass(600);
+  assert.deepEqual(told(), ['2 4', '2 4 5', '']);
+  conductor.changed(true);
+  conductor.found();
+  await pass(2000);
+  assert.equal(told().length, 3);
+  conductor.close();
+});
+
+test('a room that does not know the command is not asked again and again', async (t) => {
+  const { pass, files, store, conductor } = conducting(t, { here: [1, 3] });
+  const { send } = store, asked = [];
+  store.send = async (command) => {
+    if (command.type !== 'setMissing') return send(command);
+    asked.push(String(command.tracks));
+    throw new Refusal(asked.length === 1 ? 'rate_limited' : 'bad_request');
+  };
+  files.delete(3);
+  conductor.found();
+  await pass(600);
+  assert.deepEqual(asked, ['2,3,4']);
+  await pass(20_000);
+  for (let i = 0; i < 5; i++) {
+    conductor.found();
+    await pass(1000);
+  }
+  assert.deepEqual(asked, ['2,3,4', '2,3,4']);
+  conductor.close();
+});
+
+test('a device that is not the deck any more tells no more what it lacks', async (t) => {
+  const { pass, files, store, conductor } = conducting(t, { here: [1, 3] });
+  const asked = [], refuse = [];
+  await pass(2000);
+  store.send = (command) => {
+    asked.push(command.type);
+    return new Promise((_, reject) => { refuse.push(reject); });
+  };
+  files.delete(3);
+  conductor.found();
+  await pass(600);
+  conductor.close();
+  refuse[0](new Refusal('offline'));
+  await pass(20_000);
+  assert.deepEqual(asked, ['setMissing']);
+});
+
+test('while the files of a large pool come one after the other, the whole list is told rarely, and its end is told', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const room = { pool: Array.from({ length: 10_000 }, (_, i) => ({ track: i + 1 })) }, lists = [];
+  const store = {
+    room,
+    async send({ tracks }) {
+      lists.push(tracks.length);
+      const missing = new Set(tracks);
+      for (const track of room.pool) track.missing = missing.has(track.track) || undefined;
+    },
+  };
+  let here = 0;
+  const lacking = new Lacking(store, { isHere: (track) => track <= here, isDeck: () => true });
+  lacking.tell();
+  for (let second = 0; second < 180; second++) {
+    here = Math.min(10_000, here + 100);
+    lacking.look();
+    for (let i = 0; i < 5; i++) await null;
+    t.mock.timers.tick(1000);
+  }
+  assert.ok(lists.length < 20, `${lists.length} lists`);
+  assert.equal(lists.at(-1), 0);
+  lacking.close();
+});
+
+test('while nothing is here the music waits, and begins again by itself with the files', async (t) => {
+  const { vote, pass, files, store, conductor, model, sent } = conducting(t);
+  vote(2, 3);
+  await pass(1500);
+  assert.equal(store.room.playback.track, 2);
+  const all = [...files];
+  files.clear();
+  conductor.do((now) => conductor.deck.gone(now));
+  await pass(60_000);
+  assert.deepEqual([store.room.playback.status, store.room.playback.track, store.room.tracks.get(3).votes], ['paused', 2, 1]);
+  for (const track of all) files.add(track);
+  conductor.found();
+  await pass(600);
+  assert.deepEqual([store.room.playback.status, store.room.playback.track], ['playing', 2]);
+  assert.deepEqual([sent, model.events.some(({ type }) => type === 'entryFinished')], [['enqueue', 'play', 'pause', 'resume'], false]);
   conductor.close();
 });
 
@@ -148,4 +270,130 @@ test('while the answer to the end of a song is waited for, the sound is not look
   await pass(600, 10);
   assert.deepEqual([conductor.deck.song?.track, conductor.deck.leading], [3, true]);
   conductor.close();
+});
+
+// What is heard
+
+/** A browser's elements on the mocked clock. */
+const mediaOf = () => new Media({ clock: { get now() { return Date.now(); }, after: (run, ms) => setTimeout(run, ms), cancel: (timer) => clearTimeout(timer) } });
+
+/** When a song was heard, from the first moment to the last one, and how far it went, in s. */
+function heardOf(media, name) {
+  const own = media.heard.filter(({ sounds }) => sounds.some((one) => one.name === name));
+  return { from: own[0]?.now, to: own.at(-1)?.now, at: own.at(-1)?.sounds.find((one) => one.name === name).at };
+}
+
+for (const [what, queue, votes] of [['the next song alone', [2], []], ['the next song and one more', [2, 3], []], ['the next song and one that is asked for', [2], [3]]]) {
+  test(`where ${what} is known, songs fade into each other, and the last one is heard whole`, async (t) => {
+    const media = mediaOf(), music = [1, 2, 3, 4].map((track) => new Music(`${track}`, 12, { openMs: 80 }));
+    const { conductor, model, vote, pass, store } = conducting(t, { media, music });
+    for (const track of [1, ...queue]) model.send(1, { type: 'enqueue', track });
+    model.send(1, { type: 'play' });
+    vote(...votes);
+    await pass(50_000, 20);
+    const order = [1, ...queue, ...votes].map(String);
+    order.slice(1).forEach((name, place) => expectFade(media, order[place], name, 3900, 150));
+    expectSmooth(media.heard, { mayStop: (_, { name, at }) => name === order.at(-1) && at > 11.7 });
+    for (const name of order) assert.ok(heardOf(media, name).at > 11.7, `${name} is heard to ${heardOf(media, name).at}`);
+    assert.deepEqual([store.room.playback.status, store.room.history.length], ['stopped', order.length]);
+    conductor.close();
+    conductor.sound.close();
+  });
+}
+
+test('a song after which only one without a file waits is heard whole', async (t) => {
+  const media = mediaOf(), music = [1, 2].map((track) => new Music(`${track}`, 12));
+  const { conductor, model, vote, pass } = conducting(t, { media, music, here: [1] });
+  for (const track of [1, 2]) model.send(1, { type: 'enqueue', track });
+  model.send(1, { type: 'play' });
+  vote();
+  await pass(30_000, 20);
+  assert.ok(heardOf(media, '1').at > 11.7, `to ${heardOf(media, '1').at}`);
+  expectSmooth(media.heard, { mayStop: (_, { at }) => at > 11.7 });
+  conductor.close();
+  conductor.sound.close();
+});
+
+test('the length of a song that was heard to its end reaches the room, once, and is remembered', async (t) => {
+  const media = mediaOf(), music = [new Music('1', 12, { claims: 18_006 }), new Music('2', 12)], found = { 2: { durationMs: 12_000 } };
+  const { conductor, model, vote, pass, lengths, store } = conducting(t, { media, music, found });
+  for (const track of [1, 2, 1]) model.send(1, { type: 'enqueue', track });
+  model.send(1, { type: 'play' });
+  vote();
+  await pass(45_000, 20);
+  assert.deepEqual(lengths.map(([track, ms]) => [track, Math.round(ms / 100)]), [[1, 120], [2, 120]]);
+  assert.deepEqual([1, 2].map((track) => Math.round(store.room.tracks.get(track).durationMs / 1000)), [12, 12]);
+  assert.equal(Math.round(found[1].durationMs / 100), 120);
+  conductor.close();
+  conductor.sound.close();
+});
+
+for (const claims of [3, 40]) {
+  test(`a song of 12 s whose header claims ${claims} s fades at its measured end, and the room learns its length at once`, async (t) => {
+    const media = mediaOf(), music = [new Music('1', 12, { claims }), new Music('2', 12)], measured = { waveform: new Uint8Array(1), durationMs: 12_000 };
+    const { conductor, model, vote, pass, lengths, sent } = conducting(t, { media, music, found: { 1: measured, 2: measured } });
+    for (const track of [1, 2]) model.send(1, { type: 'enqueue', track });
+    model.send(1, { type: 'play' });
+    vote();
+    await pass(9000, 20);
+    assert.deepEqual(lengths, [[1, 12_000], [2, 12_000]]);
+    await pass(30_000, 20);
+    expectFade(media, '1', '2', 3900, 150);
+    assert.ok(heardOf(media, '1').at > 11.7);
+    assert.ok(!sent.includes('seek'), `${sent}`);
+    assert.equal(lengths.length, 2);
+    conductor.close();
+    conductor.sound.close();
+  });
+}
+
+test('a song that goes on beyond the length that is claimed is heard whole without a measured one', async (t) => {
+  // The first one's file says more than its element; the second one's element finds more as it plays.
+  const media = mediaOf(), music = [new Music('1', 12, { claims: 8, stays: true }), new Music('2', 12, { claims: 2 })];
+  const { conductor, model, vote, pass, sent } = conducting(t, { media, music, found: { 1: { durationMs: 12_000 } } });
+  for (const track of [1, 2, 1]) model.send(1, { type: 'enqueue', track });
+  model.send(1, { type: 'play' });
+  vote();
+  await pass(50_000, 20);
+  assert.deepEqual(['1', '2'].map((name) => heardOf(media, name).at > 11.7), [true, true]);
+  assert.ok(!sent.includes('seek'), `${sent}`);
+  conductor.close();
+  conductor.sound.close();
+});
+
+test('evenings with fades by chance: what is heard is what the room plays, and nothing cracks', async (t) => {
+  const { random } = seeded(t);
+  const media = mediaOf(), music = [1, 2, 3, 4].map((track) => new Music(`${track}`, 14, { openMs: [5, 80, 400, 1500][random(4)] }));
+  const { conductor, model, vote, pass, store } = conducting(t, { media, music });
+  for (const track of [1, 2, 3, 4, 1]) model.send(1, { type: 'enqueue', track });
+  model.send(1, { type: 'play' });
+  vote();
+  const stops = [];
+  for (let i = 0; i < 25; i++) {
+    await pass(20 * (1 + random(150)), 20);
+    const { playback } = store.room;
+    const entry = playback.entry, type = ['skip', 'skip', 'pause', 'resume', 'seek', 'enqueue', 'enqueue', 'vote'][random(8)];
+    if (type === 'pause' || type === 'seek') stops.push(Date.now());
+    if (type === 'enqueue') model.send(1, { type, track: 1 + random(4) });
+    else if (type === 'vote') try { model.send(3, { type, track: 1 + random(4) }); } catch { /* It plays, or waits. */ }
+    else if (playback.status !== 'stopped') await conductor.act({ type, entry, ...(type === 'seek' ? { positionMs: 1000 * random(12) } : {}) });
+    vote();
+  }
+  await pass(20, 20);
+  if (store.room.playback.status === 'paused') await conductor.act({ type: 'resume', entry: store.room.playback.entry });
+  // A song whose file opens slowly is heard late, and the room is told of it a little later.
+  let entry;
+  do {
+    ({ entry } = store.room.playback);
+    await pass(4000, 20);
+  } while (entry !== store.room.playback.entry);
+  const isNear = (now) => stops.some((at) => now >= at && now <= at + 40);
+  expectSmooth(media.heard, { mayStop: (now, { at }) => at > 13.7 || isNear(now) });
+  const { playback } = store.room, { song } = conductor.deck;
+  assert.equal(playback.status === 'stopped' ? undefined : playback.entry, song?.entry);
+  const loudest = media.sounds.sort((a, b) => b.at - a.at).filter(({ name }) => name === String(song?.track)).pop();
+  if (song) assert.ok(Math.abs(loudest.at * 1000 - (playback.positionMs + Date.now() - playback.atMs)) < 700, `${loudest.at} of ${JSON.stringify(playback)}`);
+  else assert.deepEqual(media.sounds, []);
+  conductor.close();
+  conductor.sound.close();
 });

@@ -1,8 +1,10 @@
 """Shared fixtures: an authority, browsers, servers, and visits whose every fault fails the test."""
 
 import contextlib
+import functools
 import os
 import pathlib
+import random
 import sys
 
 import playwright.sync_api
@@ -12,9 +14,30 @@ import pytest
 sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "EndToEnd"))
 
 import browsers  # noqa: E402
+import decks  # noqa: E402
+import firefox  # noqa: E402
 import postgres  # noqa: E402
 import serving  # noqa: E402
 import trust  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "alone: a test that measures a time, which Scripts/test runs with no other beside it")
+    config.addinivalue_line("markers", "random: a test with random input, which Scripts/seeds runs with many seeds")
+
+
+def pytest_itemcollected(item):
+    if "seed" in item.fixturenames:
+        item.add_marker("random")
+
+
+@pytest.fixture
+def seed():
+    """The seed of a test with random input: a new one, or BACKLINE_SEED. It is shown with the failure."""
+    number = int(os.environ.get("BACKLINE_SEED") or random.SystemRandom().randrange(1, 1_000_000))
+    print(f"BACKLINE_SEED={number}")
+    return number
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +67,34 @@ def whole_chromium(playwright_driver, authority):
 
 
 @pytest.fixture(scope="session")
+def firefox_process(authority, tmp_path_factory):
+    with contextlib.closing(firefox.Firefox(authority, tmp_path_factory.mktemp("firefox"))) as made:
+        yield made
+
+
+@pytest.fixture
+def fox(firefox_process):
+    """A visit of Firefox, as `firefox.Firefox`."""
+    with firefox_process.visit():
+        yield firefox_process
+
+
+@pytest.fixture(scope="session")
 def cluster():
     with contextlib.closing(postgres.Cluster()) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def make_songs(tmp_path_factory):
+    """Makes files of music, each once for all tests of a worker: `make_songs(count, seconds, endings)`."""
+    return functools.partial(decks.make_songs, tmp_path_factory.mktemp("songs"))
+
+
+@pytest.fixture(scope="session")
+def long_songs(make_songs):
+    """Files of music that no test hears to its end: `long_songs(count, endings)`."""
+    return lambda count=1, endings=("flac",): make_songs(count, 300, endings, rate=8000)
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +122,7 @@ def servers(authority, tmp_path):
 
 @pytest.fixture
 def party(request):
-    """Makes parties that end with the test: `party(parties.rooftop, server)`."""
+    """Makes parties that end with the test, and whose rooms no other test sees: `party(parties.rooftop, server)`."""
     made = []
 
     def make(kind, *arguments, **options):
@@ -84,7 +132,7 @@ def party(request):
 
     yield make
     for one in made:
-        one.close()
+        one.end()
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
 // A deck in simulated time: the machine of deck/deck.js with a device, a sound and a link that can be lost, beside a
 // model of the server. What comes out of the sound is written down, to be compared with the room's log.
 import { Deck } from '../../Sources/WebClient/Pages/deck/deck.js';
+import { lackingCommand } from '../../Sources/WebClient/Pages/deck/lacking.js';
 import { Room } from '../../Sources/WebClient/Pages/room/room.js';
 import { Refused, RoomModel } from './room-model.mjs';
 
 /** Commands that are for the link as it is; the others wait for the next one. */
-const ONCE = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish', 'syncDeck']);
+const ONCE = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish', 'syncDeck', 'setMissing']);
 const LOOK_FIRST_MS = 500;
 const LOOK_MS = 5000;
 
@@ -104,6 +105,7 @@ export class Sound {
   #run(song, positionMs) {
     this.#halt();
     this.#plays = true;
+    this.device.deck.sounds();
     this.#from = positionMs;
     this.#since = this.clock.now;
     this.#line(song);
@@ -155,6 +157,8 @@ export class Device {
   room = null;
   sends = [];
   #line = null;
+  /** The store's link: it stays live while a new connection takes the place of one. */
+  #isLinked = false;
   #outbox = [];
   #timer = null;
   #away = false;
@@ -172,7 +176,7 @@ export class Device {
 
   #machine(saved) {
     return new Deck({
-      isHere: (track) => !this.missing.has(track) && (this.room?.tracks.has(track) ?? true), errorMs: () => this.errorMs, isBusy: () => this.#outbox.some(({ once }) => !once),
+      isHere: (track) => this.#isHere(track), isBare: () => this.room.pool.length > 0 && !this.room.pool.some(({ track }) => this.#isHere(track)), errorMs: () => this.errorMs, isBusy: () => this.#outbox.some(({ once }) => !once),
     }, saved);
   }
 
@@ -193,7 +197,7 @@ export class Device {
       if (step.do === 'send') this.send(step.command);
       else this.sound.step(step, this.deck);
     }
-    if (this.deck.leading && !this.#line?.isLive && this.room) this.#goAhead();
+    if (this.deck.leading && !this.#isLinked && this.room) this.#goAhead();
     this.#look();
   }
 
@@ -210,9 +214,20 @@ export class Device {
     this.#look(LOOK_FIRST_MS);
   }
 
-  found(track) {
+  /** Files are here again; with `isPicked` the person was asked for them. */
+  found(track, isPicked = false) {
     this.missing.delete(track);
-    this.do((now) => this.deck.found(now));
+    this.#tellMissing();
+    this.do((now) => this.deck.found(now, isPicked));
+  }
+
+  #isHere(track) {
+    return !this.missing.has(track) && (this.room?.tracks.has(track) ?? true);
+  }
+
+  #tellMissing() {
+    const command = this.#line?.isLive && lackingCommand(this.room, (track) => this.#isHere(track));
+    if (command) this.send(command);
   }
 
   #report() {
@@ -266,7 +281,7 @@ export class Device {
     this.#down(line, () => {
       if (snapshot || this.room.isAhead) this.room = new Room(snapshot ?? this.model.snapshot(this.member));
       else for (const event of missed) this.room.apply(event);
-      line.isLive = true;
+      line.isLive = this.#isLinked = true;
       this.#settle();
       for (const one of this.#outbox) if (!one.once && !one.ack) this.#transmit(one);
     });
@@ -280,6 +295,7 @@ export class Device {
     if (line !== this.#line || this.#away) return;
     this.live = true;
     this.onLive?.();
+    this.#tellMissing();
     this.#report();
     this.do((now) => this.deck.link(true, this.room, now));
   }
@@ -312,6 +328,7 @@ export class Device {
   #lost(line) {
     if (line !== this.#line) return;
     this.#line = null;
+    this.#isLinked = false;
     const lost = this.#outbox.filter(({ once }) => once);
     this.#outbox = this.#outbox.filter(({ once }) => !once);
     const refuse = () => { for (const { command } of lost) this.do((now) => this.deck.answered(command, 'outcome_unknown', now)); };
@@ -393,7 +410,7 @@ export class Device {
     const room = JSON.stringify({ epoch: 'e1', seq: this.room.seq, state: this.room.toState(), isAhead: this.room.isAhead, you: { member: this.member, role: 'owner', votes: [] } });
     this.sound.stop();
     this.#away = true;
-    this.live = false;
+    this.live = this.#isLinked = false;
     if (this.#line) this.#line.isUp = false;
     this.#line = null;
     this.#outbox = [];

@@ -155,6 +155,34 @@ test('of two streams in one Ogg, the first one of music is taken', async () => {
   assert.deepEqual([config.codec, found], ['vorbis', (await packets(bytesOf('music.ogg'))).map(({ data }) => md5(data))]);
 });
 
+/** A file of Ogg whose streams have another name, or whose positions begin later. */
+function changed(bytes, { serial, later = 0 }) {
+  const copy = bytes.slice(), view = new DataView(copy.buffer);
+  for (let at = 0; at < copy.length;) {
+    if (serial) view.setUint32(at + 14, serial, true);
+    if (view.getBigInt64(at + 6, true) > 0n) view.setBigInt64(at + 6, view.getBigInt64(at + 6, true) + BigInt(later), true);
+    at += 27 + copy[at + 26] + copy.subarray(at + 27, at + 27 + copy[at + 26]).reduce((sum, one) => sum + one, 0);
+  }
+  return copy;
+}
+
+test('what another decoder knows is left to it: streams behind each other, rows of AAC, WebM', async () => {
+  const music = bytesOf('music.ogg'), chained = joined(music, changed(music, { serial: 77 }));
+  await assert.rejects(packets(chained), { message: 'codec' });
+  assert.equal(await refusal(joined(Uint8Array.of(0x1a, 0x45, 0xdf, 0xa3), new Uint8Array(5000))), 'codec');
+  assert.equal(await refusal(joined(Uint8Array.of(0xff, 0xf1, 0x50, 0x80), new Uint8Array(5000))), 'codec');
+});
+
+test('a stream that does not begin at 0, and a tag that claims to be longer than the file', async () => {
+  const times = (all) => all.map(({ timestampUs }) => timestampUs), whole = times(await packets(bytesOf('music.ogg')));
+  const later = times(await packets(changed(bytesOf('music.ogg'), { later: 44_100 * 3600 })));
+  // The first page's length is not known.
+  assert.ok(later.every((time, i) => time <= whole[i] && time >= whole[i] - 1_500_000), `${later.at(-1)} for ${whole.at(-1)}`);
+  const beyond = joined(Uint8Array.of(0x49, 0x44, 0x33, 4, 0, 0, 0x7f, 0, 0, 0), new Uint8Array(300));
+  const hashes = (all) => all.map(({ data }) => md5(data));
+  assert.deepEqual(hashes(await packets(joined(beyond, bytesOf('vbr.mp3')))), hashes(await packets(bytesOf('vbr.mp3'))));
+});
+
 test('comments of any length are no packets of music', async () => {
   const path = tone('music.opus'), bytes = new Uint8Array(run('ffmpeg', ['-v', 'error', '-i', path, '-c', 'copy', '-metadata', `comment=${'x'.repeat(120_000)}`, '-f', 'opus', '-']));
   assert.ok(bytes.length > bytesOf('music.opus').length + 100_000, 'the comment is there');

@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { isolated } from '../../Sources/WebClient/Pages/text/en.js';
 import { untilMorning } from '../../Sources/WebClient/Pages/view/member.js';
 import { bearing, distance, scaleOf } from '../../Sources/WebClient/Pages/view/radar.js';
+import { isLoopback } from '../../Sources/WebClient/Pages/view/share.js';
+import { refusedName, shownLength } from '../../Sources/WebClient/Pages/view/names.js';
 import { nextStep } from '../../Sources/WebClient/Pages/view/transport.js';
 
 const at = (...parts) => new Date(...parts).getTime();
@@ -23,6 +25,16 @@ test('a ban for the evening ends at six in the morning, at least two hours later
     assert.deepEqual([end.getDate(), end.getHours(), end.getMinutes()], [day, 6, 0]);
     assert.ok(Math.abs(untilMorning(now) / HOUR - hours) < 0.05);
   }
+});
+
+test('a refused name is told with the character that the server names', () => {
+  const said = (message) => refusedName({ code: 'bad_request', message });
+  assert.match(said('name must not have U+0009, which is a control character'), /U\+0009, which controls the text/);
+  assert.match(said('name must not have U+E0067, which is an invisible tag character'), /U\+E0067, an invisible tag/);
+  for (const message of ['name must have 1 to 40 characters, one of them visible', undefined]) {
+    assert.match(said(message), /character that can be seen/);
+  }
+  assert.equal(shownLength('\u200bAna\u202e \u{1F469}\u200d\u{1F467}'), 6);
 });
 
 test('bearings are clockwise from north, across the antimeridian too', () => {
@@ -72,4 +84,10 @@ test('a text among other words ends what it begins, and nothing else', () => {
     ['\u2066\u2068a', '\u2066\u2068a\u2069\u2069'],
     ['\u202egnorw', '\u202egnorw'],
   ]) assert.equal(inside(words), kept);
+});
+
+test('names that mean this very device lead nobody else here', () => {
+  for (const host of ['localhost', 'LOCALHOST.', 'party.localhost', '127.0.0.1', '127.3.2.1', '0.0.0.0', '[::1]', '[::]', '[::ffff:7f00:1]']) assert.ok(isLoopback(host), host);
+  for (const host of ['localhost.example', 'mylocalhost', '192.168.1.5', '10.127.0.1', '128.0.0.1', 'mina.local', '[fd00::1]', '[::ffff:a00:1]', '127.example'])
+    assert.ok(!isLoopback(host), host);
 });

@@ -28,7 +28,7 @@ def program():
 
 
 class Firefox:
-    """One process with one tab, in a profile that trusts an authority."""
+    """One process, in a profile that trusts an authority. Each visit has a tab of its own, and keeps what it stores to itself."""
 
     def __init__(self, authority, folder):
         self.profile = pathlib.Path(folder) / "profile"
@@ -42,6 +42,7 @@ class Firefox:
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
             env={**os.environ, "HOME": str(folder), "MOZ_CRASHREPORTER_DISABLE": "1"})
         self.stack, self.socket, self.events, self._id = contextlib.ExitStack(), None, [], 0
+        self.tab = None
         try:
             self._connect()
         except BaseException:
@@ -54,7 +55,6 @@ class Firefox:
             websockets.sync.client.connect(f"{address}/session", max_size=None, proxy=None))
         self.ask("session.new", capabilities={})
         self.ask("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent", "network.fetchError"])
-        self.tab = self.ask("browsingContext.getTree")["contexts"][0]["context"]
 
     def _listening(self):
         text = pathlib.Path(self.log.name).read_text(errors="replace")
@@ -72,6 +72,17 @@ class Firefox:
                 assert message["type"] == "success", f"{method}: {message}"
                 return message["result"]
             self.events.append(message)
+
+    @contextlib.contextmanager
+    def visit(self):
+        """Opens a tab, in which everything happens until it is closed again."""
+        container = self.ask("browser.createUserContext")["userContext"]
+        self.tab = self.ask("browsingContext.create", type="tab", userContext=container)["context"]
+        self.events.clear()
+        try:
+            yield self
+        finally:
+            self.ask("browser.removeUserContext", userContext=container)
 
     def goto(self, url):
         self.ask("browsingContext.navigate", context=self.tab, url=url, wait="complete")
@@ -93,7 +104,7 @@ class Firefox:
             nodes = self.ask("browsingContext.locateNodes", context=self.tab, locator=locator)["nodes"]
             return nodes and nodes[0]
 
-        return backline.eventually(found, f"Firefox shows {locator}")
+        return backline.eventually(found, f"Firefox shows {locator}", timeout=60)
 
     def click(self, **which):
         """Clicks a node as a pointer does."""
@@ -133,7 +144,7 @@ class Firefox:
                 self.ask("browser.close")
         self.stack.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()

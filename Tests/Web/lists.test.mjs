@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { codeOf } from '../../Sources/WebClient/Pages/room/code.js';
 import { Search, searchable } from '../../Sources/WebClient/Pages/room/search.js';
 import { durationOf, hasControl, scalars, songOf, songsOf } from '../../Sources/WebClient/Pages/view/song-list.js';
+import { milliseconds } from './samples.mjs';
 
 const pool = (...titles) => titles.map((title, index) => ({ track: index + 1, title, artist: 'Linha Azul', album: 'Noites do Porto' }));
 const titles = (tracks) => tracks.map((track) => track.title);
@@ -84,10 +85,11 @@ test('a list leaves out what is twice, too long, or in the room', () => {
 
 test('no line takes long to read', () => {
   const hostile = [' '.repeat(50_000), '-'.repeat(50_000), '"'.repeat(50_000), '1:'.repeat(25_000), '– '.repeat(25_000), `${'1'.repeat(50_000)}:00`];
-  const begin = performance.now();
+  const begin = process.cpuUsage();
   for (const line of hostile) songOf(`a${line}b`, false);
   for (const line of hostile) songOf(line, false);
-  assert.ok(performance.now() - begin < 2000, `${performance.now() - begin} ms`);
+  const took = milliseconds(process.cpuUsage(begin));
+  assert.ok(took < 2000, `${took} ms`);
 });
 
 test('lengths are minutes and seconds', () => {

@@ -201,7 +201,7 @@ class Party:
 
     def end(self):
         """Closes the room, so that no list has it, and the sockets."""
-        with contextlib.suppress(AssertionError, OSError):
+        with contextlib.suppress(AssertionError, OSError, http.client.HTTPException):
             self.tell("Mina", "closeRoom")
         self.close()
 
@@ -218,8 +218,11 @@ class Party:
         self.close()
 
 
-def rooftop(server, owner=None, present=True, tracks=58, location=PORTO, played=True, **fields):
-    """Mina's party: 58 tracks, twelve guests, votes, a queue, a song on air and some songs before it."""
+def rooftop(server, owner=None, present=False, tracks=58, location=PORTO, played=True, **fields):
+    """Mina's party: 58 tracks, twelve guests, votes, a queue, a song on air and some songs before it.
+
+    With `present`, Mina and eleven guests are there.
+    """
     party = Party(server, owner=owner, location=location, **fields)
     party.add(collection(tracks))
     party.join(*GUESTS)
@@ -267,12 +270,12 @@ def hostile(server, owner=None):
         party.vote(title, *names[number:])
     for title in HOSTILE_TITLES[1:6]:
         party.play(title)
-    for title in HOSTILE_TITLES[2:]:
-        party.tell("Mina", "enqueue", track=party.ids[title])
     party.vote(HOSTILE_TITLES[0], *names)
     party.play(HOSTILE_TITLES[0])
     for number, title in enumerate(HOSTILE_TITLES[3:9]):
         party.vote(title, *names[number:])
+    for title in HOSTILE_TITLES[2:]:
+        party.tell("Mina", "enqueue", track=party.ids[title])
     party.arrive(*names[:5])
     return party
 

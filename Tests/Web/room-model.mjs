@@ -6,6 +6,7 @@ const HOUR = 3_600_000;
 const WEEK = 604_800_000;
 const PLAYED = 200;
 const QUEUE = 500;
+const TOLD = 10_000;
 
 /** The server's answer that says no. */
 export class Refused extends Error {
@@ -39,6 +40,8 @@ export class RoomModel {
   #plays = 0;
   #heardMs = 0;
   #skipVoters = new Set();
+  /** Members whose phones sleep. */
+  #away = new Set();
   #nextEntry = 1;
   #nextTrack = 1;
 
@@ -81,7 +84,7 @@ export class RoomModel {
     requireIntegers(command);
     const role = this.room.members.get(by)?.role;
     if (!role) throw new Refused('not_member', `${by}`);
-    if (role === 'guest' && !['vote', 'unvote', 'voteSkip'].includes(command.type)) throw new Refused('forbidden', command.type);
+    if (role === 'guest' && !['vote', 'unvote', 'voteSkip', 'unvoteSkip'].includes(command.type)) throw new Refused('forbidden', command.type);
     // The time of a command is never before that of the newest event.
     this.at = Math.max(this.now(), this.events.at(-1)?.at ?? 0);
     const result = this.#decide(by, command);
@@ -113,6 +116,8 @@ export class RoomModel {
       case 'votesCleared': this.#voters.delete(event.track); break;
       case 'tracksRemoved': for (const track of event.tracks) this.#voters.delete(track); break;
       case 'entryEnqueued': this.#turnOf.set(event.entry, event.by ?? event.why?.turnOf); break;
+      case 'skipVoteCast': this.#skipVoters.add(event.by); break;
+      case 'skipVoteWithdrawn': this.#skipVoters.delete(event.by); break;
       case 'playbackStarted': {
         this.#heardMs = event.playedMs ?? 0;
         this.#skipVoters.clear();
@@ -162,13 +167,21 @@ export class RoomModel {
     if (!this.#onAir) return;
     this.#finished(reason, { by, isMissing });
     for (const { entry, track } of this.room.queue.slice()) {
-      if (this.#isRested(track)) return this.#add('playbackStarted', { entry, track, positionMs: 0, atMs: this.at, by });
+      // What the deck lacks waits on.
+      if (this.room.tracks.get(track).missing) continue;
+      if (this.#isRested(track)) return this.#start({ entry, track, positionMs: 0, atMs: this.at, by });
       this.#add('entryRemoved', { entry, why: { rule: 'repeatAfterPlays', rank: [0, 0] } });
     }
     const choice = this.choice();
     if (!choice) return this.#add('playbackStopped', { by });
     const entry = this.#enqueue(choice.track, 0, undefined, choice.why);
-    this.#add('playbackStarted', { entry, track: choice.track, positionMs: 0, atMs: this.at });
+    this.#start({ entry, track: choice.track, positionMs: 0, atMs: this.at });
+  }
+
+  /** Puts an entry on the air; votes that an older log has for it are spent. */
+  #start(fields) {
+    this.#add('playbackStarted', fields);
+    if (this.room.tracks.get(fields.track).votes > 0) this.#add('votesCleared', { track: fields.track });
   }
 
   #isRested(track) {
@@ -188,8 +201,9 @@ export class RoomModel {
 
   /** The track that the room would choose by itself. */
   choice() {
-    const { settings, requests } = this.room;
+    const { settings } = this.room;
     if (settings.queueLocked || settings.queueMode === 'dj') return null;
+    const requests = this.room.requests.filter(({ missing }) => !missing);
     if (settings.queueMode === 'votes') {
       const top = requests.find(({ track }) => this.#isRested(track));
       return top ? { track: top.track, why: { rule: 'votes', rank: [top.votes, top.requestedSeq] } } : null;
@@ -249,6 +263,8 @@ export class RoomModel {
       case 'vote': {
         this.#existing(command.track);
         if (this.#voters.get(command.track)?.has(by)) return undefined;
+        if (onAir?.track === command.track) throw new Refused('conflict', 'on air');
+        if (room.queue.some(({ track }) => track === command.track)) throw new Refused('conflict', 'waits');
         const { votes, requestedSeq = this.seq + 1 } = room.tracks.get(command.track);
         return this.#add('voteCast', { track: command.track, by, votes: votes + 1, requestedSeq });
       }
@@ -277,31 +293,69 @@ export class RoomModel {
       case 'play': {
         if (onAir && onAir.entry === command.entry) return this.#decide(by, { type: 'resume' });
         if (command.entry === undefined && room.queue.length === 0) throw missing('the queue is empty');
-        const { entry, track } = room.queue[command.entry === undefined ? 0 : this.#place(command.entry)];
+        const first = Math.max(0, room.queue.findIndex((one) => !room.tracks.get(one.track).missing));
+        const { entry, track } = room.queue[command.entry === undefined ? first : this.#place(command.entry)];
         if (!this.#isRested(track)) throw new Refused('conflict', 'repeatAfterPlays');
         if (onAir) this.#finished('replaced', { by });
-        return this.#add('playbackStarted', { entry, track, positionMs: 0, atMs: at, by });
+        return this.#start({ entry, track, positionMs: 0, atMs: at, by });
       }
-      case 'pause': return onAir?.status === 'playing' ? this.#add('playbackPaused', { positionMs: this.#position(at), atMs: at, by }) : undefined;
-      case 'resume': return onAir?.status === 'paused' ? this.#add('playbackResumed', { positionMs: onAir.positionMs, atMs: at, by }) : undefined;
-      case 'seek': {
-        const end = Math.min(WEEK, room.onAir?.durationMs ?? WEEK);
-        if (command.positionMs < 0 || command.positionMs > end) throw bad(`positionMs beyond ${end}`);
-        if (!onAir || (onAir.status === 'paused' && onAir.positionMs === command.positionMs)) return undefined;
-        return this.#add('playbackSeeked', { positionMs: command.positionMs, atMs: at, by });
+      case 'setMissing': {
+        if (command.tracks.length > TOLD) throw bad('tracks');
+        const tracks = [...new Set(command.tracks)].filter((track) => room.tracks.has(track)).sort((a, b) => a - b);
+        const known = room.pool.filter((one) => one.missing).map(({ track }) => track).sort((a, b) => a - b);
+        return String(tracks) === String(known) ? undefined : this.#add('missingSet', { tracks, by });
       }
-      case 'skip': return this.#finish('skipped', by);
+      case 'setDuration': {
+        this.#existing(command.track);
+        if (!(command.durationMs > 0 && command.durationMs <= WEEK)) throw bad('durationMs');
+        return room.tracks.get(command.track).durationMs === command.durationMs ? undefined : this.#add('durationSet', { track: command.track, durationMs: command.durationMs, by });
+      }
+      case 'pause':
+      case 'resume':
+      case 'seek':
+      case 'skip': return this.#control(by, command);
       case 'finish': return onAir?.entry === command.entry ? this.#finish(command.missing ? 'skipped' : 'ended', by, command.missing || undefined) : undefined;
       case 'voteSkip':
         if (onAir?.entry !== command.entry) return undefined;
-        if (!this.#skipVoters.has(by)) {
-          this.#skipVoters.add(by);
-          this.#add('skipVoteCast', { entry: command.entry, by, skipVotes: this.#skipVoters.size });
-        }
-        return this.#skipVoters.size >= Math.max(1, Math.ceil(room.settings.skipRatio * this.online)) ? this.#finish('skipped') : undefined;
+        if (!this.#skipVoters.has(by)) this.#add('skipVoteCast', { entry: command.entry, by, skipVotes: this.#skipVoters.size + 1 });
+        return this.#count(by);
+      case 'unvoteSkip':
+        if (onAir?.entry !== command.entry || !this.#skipVoters.has(by)) return undefined;
+        return this.#add('skipVoteWithdrawn', { entry: command.entry, by, skipVotes: this.#skipVoters.size - 1 });
       case 'syncDeck': return this.#syncDeck(by, command);
       default: throw bad(command.type);
     }
+  }
+
+  /** What is for the song on air; for the one that is named, if another is on air by now. */
+  #control(by, command) {
+    const { at } = this, onAir = this.#onAir;
+    if (command.type === 'seek' && !(command.positionMs >= 0 && command.positionMs <= WEEK)) throw bad('positionMs');
+    if (command.entry !== undefined && command.entry !== onAir?.entry) return undefined;
+    switch (command.type) {
+      case 'pause': return onAir?.status === 'playing' ? this.#add('playbackPaused', { positionMs: this.#position(at), atMs: at, by }) : undefined;
+      case 'resume': return onAir?.status === 'paused' ? this.#add('playbackResumed', { positionMs: onAir.positionMs, atMs: at, by }) : undefined;
+      case 'seek': {
+        if (!onAir || (onAir.status === 'paused' && onAir.positionMs === command.positionMs)) return undefined;
+        return this.#add('playbackSeeked', { positionMs: command.positionMs, atMs: at, by });
+      }
+      default: return this.#finish('skipped', by);
+    }
+  }
+
+  /** Skips where those who are here want it; a vote of somebody who is away does not count. */
+  #count(by) {
+    const isHere = (member) => member === by || !this.#away.has(member);
+    const votes = [...this.#skipVoters].filter(isHere).length, online = this.online - [...this.#away].filter((member) => member !== by).length;
+    if (votes > 0 && votes >= Math.max(1, Math.ceil(this.room.settings.skipRatio * online))) this.#finish('skipped');
+  }
+
+  /** A member's phone sleeps, or is back. */
+  presence(member, isHere) {
+    if (isHere) this.#away.delete(member);
+    else this.#away.add(member);
+    this.at = Math.max(this.now(), this.events.at(-1)?.at ?? 0);
+    if (this.#onAir) this.#count();
   }
 
   // syncDeck
@@ -350,7 +404,7 @@ export class RoomModel {
       if (place === 0 && onAir && !ends) this.#replace(by, item.startedAtMs);
       if (place > 0 || !ends) {
         const { entry, track } = this.#taken(item, kept, by);
-        this.#add('playbackStarted', { entry, track, positionMs: 0, atMs: item.startedAtMs, by, startedAt: this.#unlessNow(item.startedAtMs) });
+        this.#start({ entry, track, positionMs: 0, atMs: item.startedAtMs, by, startedAt: this.#unlessNow(item.startedAtMs) });
       }
       this.#finished(item.reason, { by, at: end, playedMs: item.playedMs });
     });
@@ -415,7 +469,7 @@ export class RoomModel {
     if (!keeps) {
       const { entry, track } = this.#taken(deck, new Set([deck.entry]), by);
       if (onAir) this.#replace(by, deck.startedAtMs ?? at);
-      this.#add('playbackStarted', { entry, track, positionMs, atMs: at, by, startedAt: this.#unlessNow(deck.startedAtMs), playedMs: heard || undefined });
+      this.#start({ entry, track, positionMs, atMs: at, by, startedAt: this.#unlessNow(deck.startedAtMs), playedMs: heard || undefined });
       if (isPaused) this.#add('playbackPaused', { positionMs, atMs: at, by });
       return;
     }

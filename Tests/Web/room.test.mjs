@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byScalars, folded, merged, poolOrder, requestOrder } from '../../Sources/WebClient/Pages/room/order.js';
 import { Gap, PART, Room, WHOLE, positionAt, startTimes } from '../../Sources/WebClient/Pages/room/room.js';
-import { golden, goldenNames, plain, seeded, snapshot, title } from './samples.mjs';
+import { golden, goldenNames, milliseconds, plain, seeded, snapshot, title } from './samples.mjs';
 
 const { room, members, pool, votes, queue, playback, history, presence, you, deck } = PART;
 const at = 1732200008000;
@@ -13,6 +13,8 @@ const EFFECTS = {
   'entryEnqueued-fair': [queue, (s) => { s.queue.unshift({ entry: 1, track: 1 }); }],
   'entryEnqueued-server': [queue, (s) => { s.queue.unshift({ entry: 1, track: 1 }); }],
   'entryEnqueued-votes': [queue, (s) => { s.queue.unshift({ entry: 1, track: 1 }); }],
+  // Of a track that is not there.
+  durationSet: [0, () => {}],
   entryEnqueued: [queue, (s) => { s.queue.unshift({ entry: 1, track: 1, addedBy: 1 }); }],
   'entryFinished-missing': [playback | history, (s) => { finished(s); s.history[0].playedMs = 0; }],
   'entryFinished-offline': [playback | history, (s) => {
@@ -30,7 +32,7 @@ const EFFECTS = {
   memberBanned: [0, () => {}],
   memberJoined: [members, (s) => { s.members[1] = { member: 2, name: 'Bob', role: 'guest', joinedAt: at }; }],
   'memberLeft-bare': [members, (s) => { s.members.splice(1, 1); }],
-  'memberLeft-skipping': [members | playback, (s) => { s.members.splice(1, 1); s.playback.skipVotes = 1; }],
+  'memberLeft-skipping': [members | playback, (s) => { s.members.splice(1, 1); Object.assign(s.playback, { skipVotes: 1, skipVoters: [10] }); }],
   memberLeft: [votes, (s) => {
     Object.assign(s.pool.find((one) => one.track === 1), { votes: 1, requestedSeq: 8 });
     Object.assign(s.pool.find((one) => one.track === 2), { votes: 0, requestedSeq: undefined });
@@ -43,6 +45,9 @@ const EFFECTS = {
   'playbackPaused-offline': [playback, (s) => {
     Object.assign(s.playback, { status: 'paused', positionMs: 61000, atMs: at });
   }],
+  'missingSet-nothing': [pool | votes | queue | playback, noneMissing],
+  // Of tracks that are not there.
+  missingSet: [pool | votes | queue | playback, noneMissing],
   playbackPaused: [playback, (s) => { Object.assign(s.playback, { status: 'paused', positionMs: 61000, atMs: at }); }],
   'playbackResumed-offline': [playback, (s) => { Object.assign(s.playback, { positionMs: 61000, atMs: at }); }],
   playbackResumed: [playback, (s) => { Object.assign(s.playback, { positionMs: 61000, atMs: at }); }],
@@ -71,7 +76,8 @@ const EFFECTS = {
     const { name, location, visibility, settings } = golden('event-roomUpdated');
     Object.assign(s, { name, location, visibility, settings });
   }],
-  skipVoteCast: [playback, (s) => { s.playback.skipVotes = 1; }],
+  skipVoteCast: [playback, (s) => { Object.assign(s.playback, { skipVotes: 1, skipVoters: [2, 10] }); }],
+  skipVoteWithdrawn: [playback, (s) => { Object.assign(s.playback, { skipVotes: 0, skipVoters: [10] }); }],
   tracksRemoved: [pool | votes | queue | you, (s) => {
     s.pool = s.pool.filter((one) => one.track > 2);
     s.requests = [3, 4];
@@ -97,6 +103,10 @@ function finished(state) {
     playedMs: 7000,
   });
   state.playback = { status: 'stopped' };
+}
+
+function noneMissing(state) {
+  for (const track of state.pool) delete track.missing;
 }
 
 function started(state) {
@@ -146,6 +156,47 @@ test('a waveform is noted at its track; the deck hears of it where it is near', 
   assert.equal(tested.apply({ seq: 9, at, type: 'waveformSet', track: 5, waveform: 'v', by: 1 }), pool);
   assert.equal(tested.apply({ seq: 10, at, type: 'waveformSet', track: 50, waveform: 'v', by: 1 }), 0);
   assert.equal(tested.tracks.get(1).waveform, 'w');
+});
+
+test('a length that was measured takes the place of the one that was claimed', () => {
+  const tested = new Room(snapshot());
+  assert.equal(tested.apply({ seq: 8, at, type: 'durationSet', track: 1, durationMs: 190_000, by: 1 }), pool | queue | playback);
+  assert.equal(tested.apply({ seq: 9, at, type: 'durationSet', track: 5, durationMs: 5000, by: 1 }), pool | queue);
+  assert.equal(tested.apply({ seq: 10, at, type: 'durationSet', track: 50, durationMs: 5000, by: 1 }), 0);
+  assert.deepEqual([1, 5].map((one) => tested.tracks.get(one).durationMs), [190_000, 5000]);
+});
+
+test('exactly the tracks of the newest list are missing, and a track that is added later is not', () => {
+  const tested = new Room(snapshot());
+  const missing = () => plain(tested.toState()).pool.filter((one) => one.missing).map((one) => one.track);
+  assert.equal(tested.apply({ seq: 8, at, type: 'missingSet', tracks: [1, 2, 50], by: 1 }), pool | votes | queue | playback);
+  assert.deepEqual(missing(), [1, 2]);
+  assert.deepEqual(plain(new Room(snapshot({}, plain(tested.toState()))).toState()), plain(tested.toState()), 'a snapshot has the same');
+  tested.apply({ seq: 9, at, type: 'tracksAdded', by: 1, tracks: [{ track: 50, source: 's', sourceId: 'x', title: 'I' }] });
+  assert.deepEqual(missing(), [1, 2]);
+  tested.apply({ seq: 10, at, type: 'missingSet', tracks: [2, 5], by: 1 });
+  assert.deepEqual(missing(), [2, 5]);
+  tested.apply({ seq: 11, at, type: 'missingSet', tracks: [], by: 1 });
+  assert.deepEqual(plain(tested.toState()).pool.some((one) => 'missing' in one), false);
+});
+
+test('who voted to skip is known, in order, until the vote is taken back, the member leaves or a song begins', () => {
+  const tested = new Room(snapshot());
+  const apply = (event) => tested.apply({ seq: tested.seq + 1, at, ...event });
+  const voters = () => { const { skipVotes, skipVoters } = plain(tested.playback); return [skipVotes, skipVoters]; };
+  for (const [count, by] of [10, 2, 1].entries()) assert.equal(apply({ type: 'skipVoteCast', entry: 4, by, skipVotes: count + 1 }), playback);
+  assert.deepEqual(voters(), [3, [1, 2, 10]]);
+  assert.equal(apply({ type: 'skipVoteWithdrawn', entry: 4, by: 2, skipVotes: 2 }), playback);
+  assert.deepEqual(voters(), [2, [1, 10]]);
+  assert.equal(apply({ type: 'memberLeft', member: 10, reason: 'left', skipVotes: 1 }), members | playback);
+  assert.deepEqual(voters(), [1, [1]]);
+  assert.equal(apply({ type: 'skipVoteWithdrawn', entry: 4, by: 1, skipVotes: 0 }), playback);
+  assert.deepEqual(voters(), [0, undefined]);
+  apply({ type: 'skipVoteCast', entry: 4, by: 1, skipVotes: 1 });
+  apply(golden('event-playbackStarted', { seq: tested.seq + 1 }));
+  assert.deepEqual(voters(), [0, undefined]);
+  apply({ type: 'playbackStopped' });
+  assert.equal(apply({ type: 'skipVoteWithdrawn', entry: 4, by: 1, skipVotes: 0 }), 0);
 });
 
 test('fifty finished entries are kept, the newest first', () => {
@@ -211,16 +262,15 @@ test('a resumption and presence tell who is here, apart from the log', () => {
 test('positions and times to start', () => {
   const playing = { status: 'playing', positionMs: 1000, atMs: 5000 };
   assert.equal(positionAt(playing, 7000), 3000);
-  assert.equal(positionAt(playing, 7000, 2500), 2500);
   assert.equal(positionAt(playing, 1000), 0);
   assert.equal(positionAt({ ...playing, status: 'paused' }, 7000), 1000);
   assert.equal(positionAt({ status: 'stopped' }, 7000), 0);
   const tested = new Room(snapshot());
   const { atMs } = tested.playback;
-  assert.deepEqual(startTimes(tested, atMs + 4000), [220000, 444000]);
-  assert.deepEqual(startTimes(tested, atMs + 400000), [0, 224000]);
+  assert.deepEqual(startTimes(tested, atMs + 4000), [221500, 447000]);
+  assert.deepEqual(startTimes(tested, atMs + 400000), [0, 225500]);
   tested.queue = [tested.queue[1], tested.queue[0]];
-  assert.deepEqual(startTimes(tested, atMs), [224000, null]);
+  assert.deepEqual(startTimes(tested, atMs), [225500, null]);
   tested.apply(golden('event-playbackPaused'));
   assert.deepEqual(startTimes(tested, atMs), [null, null]);
 });
@@ -257,7 +307,7 @@ test('pool and requests, kept in order, equal those sorted anew', (t) => {
     const some = () => known[random(known.length)];
     const kind = random(10);
     if (!known.length || kind === 0) {
-      const tracks = Array.from({ length: 1 + random(random(10) ? 3 : 500) }, () => ({ track: next++, source: 's', sourceId: 'x', title: title(random) }));
+      const tracks = Array.from({ length: next === 1 ? 500 : 1 + random(random(10) ? 3 : 500) }, () => ({ track: next++, source: 's', sourceId: 'x', title: title(random) }));
       tested.apply({ seq, at, type: 'tracksAdded', by: 1, tracks });
     } else if (kind === 1) {
       tested.apply({ seq, at, type: 'tracksRemoved', tracks: [some().track, some().track] });
@@ -283,17 +333,18 @@ test('a room of 10,000 tracks is taken, and grows, in little time', (t) => {
   const tracks = Array.from({ length: 10_000 }, (_, i) => ({ track: i + 1, source: 's', sourceId: `${i}`, title: `Song ${random(1e6)}`, artist: 'A', addedBy: 1, votes: 0 }));
   tracks.sort(poolOrder);
   const state = JSON.stringify({ ...golden('state'), pool: tracks, requests: [], queue: [] });
-  const time = (work) => Array.from({ length: 5 }, () => {
+  // The processor's time, and the least of twenty: what else the machine does, or this process clears up, is not counted.
+  const time = (work) => Math.min(...Array.from({ length: 20 }, () => {
     const given = { type: 'snapshot', epoch: 'e', seq: 7, state: JSON.parse(state) };
-    const began = performance.now();
+    const began = process.cpuUsage();
     work(given);
-    return performance.now() - began;
-  }).sort((a, b) => a - b)[0];
+    return milliseconds(process.cpuUsage(began));
+  }));
   const taken = time((given) => new Room(given));
   const more = Array.from({ length: 500 }, (_, i) => ({ track: 20_000 + i, title: `Song ${random(1e6)}` }));
   const added = time((given) => merged(given.state.pool, more));
   t.diagnostic(`snapshot of 10,000 tracks ${taken.toFixed(1)} ms (limit 3.5), 500 more ${added.toFixed(1)} ms`);
-  // Five times what is allowed: this finds what hangs, not what is slow on a busy machine.
+  // Five times what is allowed: this finds what hangs, not what is slow on a slow machine.
   assert.ok(taken < 5 * 3.5, `${taken} ms`);
   assert.ok(added < 5 * 10, `${added} ms`);
 });

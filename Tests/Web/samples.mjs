@@ -42,6 +42,9 @@ export function seeded(t) {
   return { seed, random: randomly(seed) };
 }
 
+/** The time of the processor that `process.cpuUsage` tells of, in ms: other processes do not lengthen it. */
+export const milliseconds = ({ user, system }) => (user + system) / 1000;
+
 const WORDS = [
   'a', 'A', 'b', 'Z', 'é', 'e\u0301', 'E\u0301', 'ß', 'ẞ', 'Σ', 'ς', 'σ', 'İ', 'i', 'I', 'ı', '𝒜', '𝔸', '𐐀', '𐐨', '😀',
   '\uFF21', '\uFB01', '\uE000', '한', '\u1112\u1161\u11ab', 'ア', 'か\u3099', '\u0344', '\u0308\u0301', '\u0345', 'Ω',

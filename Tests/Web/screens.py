@@ -10,6 +10,7 @@ import time
 
 from playwright.sync_api import expect
 
+import backline
 import browsers
 import evenings
 import parties
@@ -45,12 +46,15 @@ class Stage:
         return self.device.touch
 
     def party(self, kind=parties.rooftop, server=None, **options):
+        if kind is parties.rooftop:
+            options.setdefault("present", True)
         made = kind(server or self.server, **options)
         for one in made if isinstance(made, list) else [made]:
             self._ends.callback(one.end)
         return made
 
-    def page(self, path, person=None, server=None, shown="main", **options):
+    def page(self, path, person=None, server=None, has_clock=False, **options):
+        """A page of a new profile; with `has_clock`, its time can be moved on."""
         context = self.chromium.context(server or self.server, device=self.device, scheme=self.scheme, **options)
         self._ends.callback(context.close)
         self.watches.append(context.watch)
@@ -58,6 +62,8 @@ class Stage:
             browsers.sign_in(context, person)
         page = context.new_page()
         page.watch = context.watch
+        if has_clock:
+            page.clock.install()
         page.goto(path)
         return page
 
@@ -134,17 +140,18 @@ def home_with_rooms_of_ones_own(stage):
     yield "home-my-rooms", page
 
 
-@scene
+@narrow_scene
 def home_without_a_connection(stage):
     wire = stage.wire()
-    page = stage.page("/", server=wire)
+    page = stage.page("/", server=wire, has_clock=True)
     page.get_by_text("Listen together.").wait_for()
     page.watch.expect(LOST)
-    page.wait_for_load_state("networkidle")
+    steps.is_prepared(page)
     wire.go_down()
     page.get_by_label("Code").first.fill("V631KK")
     page.keyboard.press("Enter")
-    page.get_by_text("Reconnecting…").or_(page.get_by_text("No connection")).first.wait_for()
+    told = page.get_by_text("Reconnecting…").or_(page.get_by_text("No connection")).first
+    backline.eventually(lambda: page.clock.run_for(1_000) or told.is_visible(), "the page tells it")
     yield "home-no-connection", page
 
 
@@ -211,6 +218,11 @@ def a_guest_on_a_small_phone(stage):
     yield "guest-small", page
     page.set_viewport_size({"width": 844, "height": 390})
     yield "guest-landscape", page
+    mina = stage.dj(party)
+    steps.on_air(mina, "Maré Alta")
+    mina.set_viewport_size({"width": 844, "height": 390})
+    mina.get_by_role("button", name="Pause").wait_for()
+    yield "dj-landscape", mina
 
 
 @scene
@@ -231,22 +243,29 @@ def reactions(stage):
     party = stage.party()
     page = stage.guest(party)
     steps.on_air(page, "Maré Alta")
+    page.locator(".reaction").first.wait_for()
+    # They rise for two minutes, not two seconds.
+    session = page.context.new_cdp_session(page)
+    session.send("Animation.enable")
+    session.send("Animation.setPlaybackRate", {"playbackRate": 0.02})
     for socket in party.sockets:
         for emoji in "🔥", "❤️", "🙌":
             socket.send({"type": "react", "room": party.id, "emoji": emoji})
-    page.locator(".reaction, .reactions-rising > *, [class*=rise]").first.wait_for()
+    page.locator(".rising span").first.wait_for()
     yield "reactions", page
     still = stage.guest(party, "Bo", reduced_motion="reduce")
+    still.locator(".reaction").first.wait_for()
     for socket in party.sockets:
         socket.send({"type": "react", "room": party.id, "emoji": "🔥"})
-    still.get_by_text("12").or_(still.locator("[class*=count]")).first.wait_for()
+    still.locator(".reaction .tally").get_by_text(str(len(party.sockets)), exact=True).wait_for()
     yield "reactions-counted", still
 
 
 @scene
 def nothing_here_yet(stage):
-    for mode, text in ("dj", "The DJ has queued nothing yet."), ("votes", "The most wanted song comes next."), (
-            "fair", "Everybody gets a turn."):
+    for mode, text in ("dj", "The DJ has queued nothing yet."), (
+            "votes", "The most wanted song comes next. Nobody has asked for one yet."), (
+            "fair", "The people who vote take turns. Nobody has voted yet."):
         party = stage.party(parties.empty, name="An empty room", settings={"queueMode": mode})
         page = stage.guest(party)
         page.get_by_text("Nothing is playing").first.wait_for()
@@ -264,6 +283,10 @@ def nothing_here_yet(stage):
     if stage.on_phone:
         steps.pane(page, "pool")
         yield "empty-dj-all-tracks", page
+    party.add(parties.collection(12))
+    page = stage.guest(party)
+    page.get_by_text("Choose a song, and ask for it.").wait_for()
+    yield "asked-for-nothing", page
 
 
 @scene
@@ -330,7 +353,7 @@ def adding(stage):
     page.get_by_text(re.compile("You can add again in")).first.wait_for()
     yield "slow-mode", page
     party.tell("Mina", "updateRoom", settings={"queueLocked": True})
-    page.get_by_text("Requests are closed for now.").first.wait_for()
+    page.get_by_text("For now, DJs decide.").first.wait_for()
     yield "requests-closed", page
     mina = stage.dj(party)
     steps.pane(mina, "pool").get_by_role("button", name="Add music").click()
@@ -391,7 +414,7 @@ def refusals(stage):
     page = stage.dj(party)
     steps.find(page, "Maré Alta")
     page.locator("[data-pane=pool] [data-do=enqueue]").first.click()
-    page.get_by_text("It was played a moment ago.").wait_for()
+    page.get_by_text("It was played too recently.").wait_for()
     yield "refused", page
 
 
@@ -420,7 +443,7 @@ def the_menu(stage):
     steps.open_menu(mina)
     dialog(mina)
     yield "menu-owner", mina
-    dialog(mina).get_by_role("button", name=re.compile("^Language|Preferences|looks")).click()
+    dialog(mina).get_by_role("button", name="Preferences").click()
     dialog(mina)
     yield "preferences", mina
     close_dialog(mina)
@@ -457,14 +480,14 @@ def people(stage):
 
 @narrow_scene
 def very_many_people(stage):
-    party = stage.party(parties.large, tracks=58, members=2_000)
+    party = stage.party(parties.large, tracks=58, members=400)
     page = stage.dj(party)
     steps.open_menu(page, re.compile("^People"))
     dialog(page).locator("li").nth(3).wait_for()
-    yield "people-2000", page
+    yield "people-400", page
     dialog(page).get_by_role("searchbox").fill("Yuki 9")
     dialog(page).get_by_text("Yuki 9", exact=True).wait_for()
-    yield "people-2000-found", page
+    yield "people-400-found", page
 
 
 @narrow_scene
@@ -489,13 +512,20 @@ def sharing(stage):
     party = stage.party()
     page = stage.guest(party)
     steps.open_menu(page, re.compile("^Share"))
+    dialog(page).get_by_text("only this computer").wait_for()
+    yield "share-unreachable", page
+    dialog(page).get_by_role("button", name=re.compile("big", re.I)).click()
+    page.locator(".wall").wait_for()
+    yield "share-wall-unreachable", page
+    page = stage.guest(party, "Bo", host="party.test")
+    steps.open_menu(page, re.compile("^Share"))
     dialog(page)
     yield "share", page
     dialog(page).get_by_role("button", name=re.compile("wall|full screen|big", re.I)).click()
     page.locator(".wall").wait_for()
     yield "share-wall", page
     unlisted = stage.party(visibility="unlisted")
-    page = stage.guest(unlisted)
+    page = stage.guest(unlisted, host="party.test")
     steps.open_menu(page, re.compile("^Share"))
     dialog(page)
     yield "share-unlisted", page
@@ -535,7 +565,7 @@ def statistics(page):
     return dialog(page)
 
 
-@scene
+@narrow_scene
 def statistics_of_an_evening(stage):
     server = stage.new_server(*evenings.OPTIONS)
     evening = stage.party(evenings.Evening, server)
@@ -593,7 +623,7 @@ def statistics_of_nothing(stage):
     page = stage.guest(stage.party(), server=wire)
     page.watch.expect(LOST)
     statistics(page).locator("[aria-busy=false]").wait_for()
-    page.wait_for_load_state("networkidle")
+    steps.is_prepared(page)
     wire.go_down()
     page.get_by_text("No connection. What you see is of").wait_for()
     yield "statistics-off-line", page
@@ -642,17 +672,18 @@ LOST = browsers.LOST
 def a_lost_link(stage):
     wire = stage.wire()
     party = stage.party()
-    page = stage.guest(party, server=wire)
-    mina = stage.dj(party, server=wire)
+    page = stage.guest(party, server=wire, has_clock=True)
+    mina = stage.dj(party, server=wire, has_clock=True)
     for one in page, mina:
         one.watch.expect(LOST)
         steps.on_air(one, "Maré Alta")
-        one.wait_for_load_state("networkidle")
+        steps.is_prepared(one)
     wire.go_down()
     page.get_by_text("Reconnecting…").wait_for()
     yield "reconnecting", page
     for name, one in ("no-connection", page), ("no-connection-dj", mina):
-        one.get_by_text(re.compile("No connection. Trying again")).wait_for(timeout=30_000)
+        one.clock.fast_forward(10_000)
+        one.get_by_text(re.compile("No connection. Trying again")).wait_for()
         yield name, one
 
 
@@ -665,7 +696,7 @@ def ends_of_a_link(stage):
     party.line.request(party.guests["Ana"].token, "DELETE", "/v1/session")
     page.get_by_text("You have been signed out.").wait_for()
     yield "signed-out", page
-    for name, fields in ("banned-for-an-hour", {"durationMs": 3_600_000}), ("banned-for-good", {}):
+    for name, fields in ("banned-for-an-hour", {"durationMs": 3_600_000, "reason": "Kept shouting the names of other songs"}), ("banned-for-good", {}):
         page = stage.guest(party, name)
         page.watch.expect("status of 403|response code: 403")
         steps.on_air(page, "Maré Alta")
@@ -674,8 +705,18 @@ def ends_of_a_link(stage):
         yield name, page
     page = stage.page("/r/ZZZZZZ")
     page.watch.expect("status of 404|response code: 404")
-    page.get_by_text("There is no room here.").wait_for()
+    page.get_by_role("button", name="Start a room").wait_for()
     yield "no-room", page
+
+
+@narrow_scene
+def another_role(stage):
+    party = stage.party()
+    page = stage.guest(party, "Ana")
+    steps.on_air(page, "Maré Alta")
+    party.tell("Mina", "setRole", member=party.members["Ana"], role="dj")
+    page.locator(".toast", has_text="You are a DJ now").wait_for()
+    yield "made-dj", page
 
 
 @narrow_scene
@@ -723,6 +764,8 @@ def which_device_plays(stage):
     page = stage.dj(party)
     page.get_by_role("button", name="Play on this device").wait_for()
     yield "play-here", page
+    page.locator(".silence", has_text="Nobody hears this").wait_for()
+    yield "nobody-hears", page
     rui = stage.page(party.path, person=party.guests["Rui"])
     steps.on_air(rui, "Maré Alta")
     take_deck(party)
@@ -744,12 +787,22 @@ def the_deck(stage):
     page.get_by_text("Playing on this device").wait_for()
     steps.pane(page, "queue")
     yield "deck", page
+    page.locator("a.logo").click()
+    dialog(page).get_by_text("The music stops").wait_for()
+    yield "deck-leave", page
+    close_dialog(page)
     steps.pretend_deck(page, missing="Maré Alta", skipInMs=12_000)
     page.get_by_role("button", name="Find the file").wait_for()
     yield "deck-missing", page
     steps.pretend_deck(page, next="Salt Horizon")
     note(page, "Next:").wait_for()
     yield "deck-next-missing", page
+    steps.pretend_deck(page, lacksFiles=True)
+    page.locator(".silence", has_text="Choose them, and").wait_for()
+    yield "deck-no-files", page
+    steps.pretend_deck(page, lack={"isBare": False, "lost": 12})
+    page.locator(".silence", has_text="12 of your songs").wait_for()
+    yield "deck-lost-files", page
     steps.pretend_deck(page, phase="lost", lostTo=party.members["Ines"])
     note(page, "Ines’s device plays now.").wait_for()
     yield "deck-lost", page
@@ -787,7 +840,7 @@ def what_a_deck_needs_and_adding_files(stage):
     page.get_by_text("128 of 500 read").wait_for()
     yield "add-files-reading", page
     steps.finish_reading(page)
-    page.get_by_text("486 added").wait_for()
+    page.get_by_text(re.compile("^486 added")).wait_for()
     yield "added-files", page
 
 
@@ -799,7 +852,7 @@ def a_deck_off_line(stage):
     page.watch.expect(LOST)
     steps.on_air(page, "Maré Alta")
     steps.pretend_deck(page)
-    page.wait_for_load_state("networkidle")
+    steps.is_prepared(page)
     wire.go_down()
     bar = page.locator(".link-bar", has_text="The music goes on here")
     bar.wait_for()
@@ -807,7 +860,7 @@ def a_deck_off_line(stage):
     yield "deck-off-line", page
     wire.come_up()
     steps.connect_now(page)
-    bar.wait_for(state="detached", timeout=30_000)
+    bar.wait_for(state="detached")
     steps.pretend_deck(page)
     page.locator(".toast", has_text="The room knows what was played.").wait_for()
     yield "deck-back", page
@@ -816,7 +869,7 @@ def a_deck_off_line(stage):
 # Hard content.
 
 
-@scene
+@narrow_scene
 def hostile_content(stage):
     party = stage.party(parties.hostile)
     page = stage.page(party.path)
@@ -854,7 +907,7 @@ def ten_thousand_tracks(stage):
     yield "large-search", page
 
 
-@scene
+@narrow_scene
 def in_german(stage):
     party = stage.party()
     page = stage.page("/", language="de-DE")

@@ -18,7 +18,7 @@ def join(page, name=None):
 
 def pane(page, kind):
     """The list `requests`, `queue` or `pool`, brought to the front where the lists are tabs."""
-    tab = page.get_by_role("tab", name={"requests": "Asked for", "queue": "Up next", "pool": "All tracks"}[kind])
+    tab = page.get_by_role("tab", name={"requests": "Asked for", "queue": "Up next", "pool": "All songs"}[kind])
     found = page.locator(f"section.pane[data-pane={kind}]")
     # The lists are there as soon as the room is.
     page.locator("section.pane:visible").first.wait_for()
@@ -56,9 +56,20 @@ def scroll(page, kind, to):
     }""", to)
 
 
-def titles(page, kind):
-    """The titles that a list shows, in its order."""
-    return pane(page, kind).locator("li.row .title").all_inner_texts()
+def expect_list(page, kind, titles):
+    """Waits until a list shows these titles, in this order."""
+    expect(pane(page, kind).locator("li.row .title")).to_have_text(titles)
+
+
+def is_prepared(page):
+    """Waits until a page has loaded what tells that there is no connection: it does so once it has nothing else to do."""
+    def loaded():
+        # Events arrive while a call is under way.
+        page.evaluate("0")
+        return next((one for one in page.watch.requests if one.url.endswith("/view/link.js")), None)
+
+    backline.eventually(loaded, "the page is prepared").response().finished()
+    page.wait_for_load_state("networkidle")
 
 
 def on_air(page, title):
@@ -91,14 +102,14 @@ def room_of(page):
         })"""))
 
 
-def expect_equal_to_server(page, person, room, patience=10):
+def expect_equal_to_server(page, person, room):
     """Waits until the page's room is the server's."""
     def equal():
         theirs = person.room(room)["room"]
         ours = room_of(page)
         return ours is not None and ours["seq"] == theirs["seq"] and (ours, theirs)
 
-    ours, theirs = backline.eventually(equal, "the page is where the server is", patience)
+    ours, theirs = backline.eventually(equal, "the page is where the server is", 60)
     assert ours["epoch"] == theirs["epoch"]
     assert ours["state"] == theirs["state"]
 
@@ -110,6 +121,22 @@ def draw_again(page, parts=0xfff):
             app.store.touch(parts);
             return new Promise(done => app.store.frame(() => done()));
         })""", parts)
+
+
+def settle(page):
+    """Has a page settle at once, which else takes it ten seconds."""
+    page.evaluate("import(document.querySelector('script[type=module]').src).then(({settle}) => settle())")
+
+
+def keep_page(page):
+    """Has a page settle and keep its room at once, and waits until its worker has what the page has loaded so far."""
+    files = page.evaluate("""() => performance.getEntriesByType('resource').map(({name}) => name)
+        .filter(name => new URL(name).pathname.startsWith('/assets/'))""")
+    settle(page)
+    # A page that is left keeps its room.
+    page.evaluate("() => navigator.serviceWorker.ready.then(() => { dispatchEvent(new Event('pagehide')); })")
+    kept = "async files => (await Promise.all(['/', ...files].map(name => caches.match(name)))).every(one => one !== undefined)"
+    backline.eventually(lambda: page.evaluate(kept, files), "the worker has kept the page", 60)
 
 
 def seen_again(page):
@@ -150,8 +177,10 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
                 library, analysis: {state: {waiting}}, phase: 'on', wants: null, pausedBySystem: false, leading: false, otherTab: false,
                 picture: null, level: {gain: 1, lufs: null}, volume: 0.8, fadeMs: 4000, levelled: true, canSetVolume: true, lostTo: null,
                 missing: missing && {track: titled(missing), skipAtMs: app.store.clock.now() + skipInMs},
-                next: next && {track: titled(next), isHere: false}, mayAct: true,
-                act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {}, stop: async () => {}, find: async () => {},
+                missingNext: next ? titled(next) : null, lacksFiles: false, lack: {isBare: false, lost: 0}, mayAct: true,
+                act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {},
+                startWithFiles: async () => true, refill: async () => {}, stop: async () => {}, find: async () => {},
+                songOf: number => library.find(app.store.room.tracks.get(number)),
                 skipMissing() {}, dismiss() {}, close() {}, ...fields,
             };
             app.device = async () => app.playing;
@@ -176,7 +205,7 @@ def tell_event(page, event):
 def expect_titles(party, titles):
     """Waits until these are a room's tracks."""
     backline.eventually(
-        lambda: sorted(one["title"] for one in party.state()["pool"]) == sorted(titles), "the room has the tracks", 10)
+        lambda: sorted(one["title"] for one in party.state()["pool"]) == sorted(titles), "the room has the tracks", 60)
 
 
 def finish_reading(page):

@@ -128,6 +128,37 @@ test('sixteen commands are in flight; the others follow in order', async (t) => 
   assert.equal(await outcome(all[3]), null);
 });
 
+test('a command names the one before it that has no answer, so that none overtakes one that is put off', (t) => {
+  const { store, sent, connect, resume } = made(t, { keyed: 1 });
+  const afterOf = (list) => list.map(({ after }) => after && list.find(({ id }) => id === after).command.type);
+  store.send({ type: 'enqueue', track: 1 });
+  store.send({ type: 'setWaveform', track: 1, data: '' });
+  store.send({ type: 'move', entry: 2, to: 0 });
+  store.send({ type: 'unvote', track: 1 });
+  assert.deepEqual(afterOf(sent), [undefined, undefined, 'enqueue', 'move']);
+  assert.deepEqual(Object.keys(sent[3]), Object.keys(golden('client-command-after')));
+  // Answered ones are named no more.
+  store.receive({ type: 'error', re: sent[3].id, code: 'rate_limited', message: '' });
+  store.send({ type: 'vote', track: 3 });
+  assert.equal(sent.at(-1).after, sent[2].id);
+  for (const { id } of sent) store.receive({ type: 'ack', re: id, seq: 7 });
+  store.send({ type: 'vote', track: 5 });
+  assert.equal('after' in sent.at(-1), false);
+  // On another connection they name each other anew.
+  store.send({ type: 'dequeue', entry: 2 });
+  store.disconnected({ retryAt: 5 });
+  const again = connect();
+  resume({ keyed: 1 });
+  assert.deepEqual(afterOf(again), [undefined, 'vote']);
+});
+
+test('sixteen commands in flight name each other, and the seventeenth names the sixteenth', (t) => {
+  const { store, sent } = made(t);
+  for (let entry = 0; entry < 17; entry++) store.send({ type: 'dequeue', entry });
+  store.receive({ type: 'ack', re: sent[3].id, seq: 7 });
+  assert.deepEqual(sent.map(({ after }) => after), [undefined, ...sent.slice(0, -1).map(({ id }) => id)]);
+});
+
 test('a command with a key that is on its way is not sent twice', (t) => {
   const { store, sent } = made(t);
   const command = { type: 'enqueue', track: 1 };

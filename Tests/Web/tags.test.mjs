@@ -164,8 +164,8 @@ test('the last resorts of MP3: an ID3v1 tag, and TLEN', async () => {
   await expect(joined(mp3, old), { format: 'mp3', title: 'Old title', artist: 'Old artist', durationMs: LENGTH + 70, within: 60 });
   await expect(joined(tag(3, [frame(3, 'TIT2', id3Text(0, 'New title'))]), mp3, old), { format: 'mp3', title: 'New title', artist: 'Old artist' });
   await expect(joined(tag(3, [frame(3, 'TLEN', id3Text(0, '99000'))]), mp3), { format: 'mp3', durationMs: LENGTH + 70, within: 60 });
-  // FLAC that does not know how long it is.
-  const flac = file('plain.flac');
+  // FLAC that does not know how long it is, and has no frame that tells.
+  const flac = file('plain.flac').subarray(0, 3000);
   flac[21] &= 0xf0;
   flac.fill(0, 22, 26);
   assert.equal((await tagsOf(flac)).durationMs, undefined);

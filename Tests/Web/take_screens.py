@@ -1,12 +1,16 @@
 """Makes pictures of every screen and state, and checks each; `Scripts/screens` calls it.
 
-    take_screens.py FOLDER [SCENE…] [--device phone|laptop] [--theme dark|light]
+    take_screens.py FOLDER [SCENE…] [--device phone|laptop] [--theme dark|light] [--language en|de]
+
+Scenes are driven by English texts: in German, each text of a state is put in German for its picture.
 """
 
 import argparse
 import contextlib
 import html
+import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -23,6 +27,41 @@ STYLE = """body { font: 14px system-ui, sans-serif; background: #222; color: #ee
 section { display: flex; flex-wrap: wrap; gap: 16px; align-items: flex-start; margin: 8px 0 32px }
 figure { margin: 0 } figcaption { padding: 4px 0 } img { display: block; height: 420px; border-radius: 6px }"""
 
+# Puts texts, and attributes that are read or shown, into German, also those that come while a picture is taken; `null`
+# puts them back, where nobody has changed them.
+TRANSLATE = """rows => {
+    const NAMES = ['placeholder', 'title', 'aria-label', 'label'];
+    const put = (node, name, text) => name ? node.setAttribute(name, text) : (node.data = text);
+    const get = (node, name) => name ? node.getAttribute(name) : node.data;
+    if (rows === null) {
+        window.translating.disconnect();
+        for (const [node, name, before, after] of window.translated) if (get(node, name) === after) put(node, name, before);
+        document.documentElement.lang = 'en';
+        return;
+    }
+    const table = rows.map(([pattern, text]) => [new RegExp(pattern, 'u'), text]);
+    const german = text => {
+        const [, start, middle, end] = text.match(/^(\\s*)(.*?)(\\s*)$/s);
+        const [pattern, other] = table.find(([pattern]) => pattern.test(middle)) ?? [];
+        return pattern ? start + middle.replace(pattern, other) + end : text;
+    };
+    window.translated = [];
+    const change = (node, name) => {
+        const before = get(node, name), after = german(before);
+        if (after !== before) { put(node, name, after); window.translated.push([node, name, before, after]); }
+    };
+    const all = () => {
+        const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) change(texts.currentNode, null);
+        for (const name of NAMES) for (const node of document.querySelectorAll(`[${name}]`)) change(node, name);
+        window.translating.takeRecords();
+    };
+    window.translating = new MutationObserver(all);
+    window.translating.observe(document.body, {subtree: true, childList: true, characterData: true, attributeFilter: NAMES});
+    all();
+    document.documentElement.lang = 'de';
+}"""
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -30,12 +69,16 @@ def main():
     parser.add_argument("scenes", nargs="*", help="names of scenes, or parts of them; none: all")
     parser.add_argument("--device", choices=[device.name for device in browsers.DEVICES])
     parser.add_argument("--theme", choices=["dark", "light"])
+    parser.add_argument("--language", choices=["en", "de"], default="en")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     scenes = [one for one in screens.SCENES
               if not asked.scenes or any(part in one.__name__ for part in asked.scenes)]
     themes = [asked.theme] if asked.theme else ["dark", "light"]
-    failures, faults = [], []
+    failures, faults, translations = [], [], None
+    if asked.language == "de":
+        source = pathlib.Path(__file__).with_name("translations.mjs")
+        translations = json.loads(subprocess.run(["node", source], check=True, capture_output=True).stdout)
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backline-screens-")))
         authority = trust.Authority(folder)
@@ -53,11 +96,15 @@ def main():
             stage = screens.Stage(chromium, server, device, make_server)
 
             def show(name, page):
+                if translations:
+                    page.evaluate(TRANSLATE, translations)
                 for theme in themes:
                     browsers.show_theme(page, theme)
                     page.screenshot(path=str(asked.folder / f"{name}.{device.name}.{theme}.png"))
                     faults.extend(f"{name}, {device.name}, {theme}: {fault}" for fault in browsers.faults(page))
                 browsers.show_theme(page, "dark")
+                if translations:
+                    page.evaluate(TRANSLATE, None)
 
             failures += [(device.name, *one) for one in screens.run(stage, scenes, show)]
     write_index(asked.folder)

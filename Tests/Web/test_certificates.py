@@ -13,9 +13,6 @@ import parties
 import steps
 import wires
 
-SETTLED = 30_000
-"""Milliseconds after which a page has registered its worker."""
-
 
 @pytest.fixture
 def stranger(playwright_driver, authority):
@@ -37,15 +34,14 @@ def test_an_untrusted_certificate_leaves_the_page_without_its_worker(visit, part
     steps.join(page, "Ana")
     steps.vote_button(page, "requests", "Maré Theory").click()
     expect(steps.vote_button(page, "requests", "Maré Theory")).to_have_text("4")
-    expect(page.get_by_text("does not trust the certificate")).to_be_visible(timeout=SETTLED)
+    steps.settle(page)
+    # It is told where somebody looks for it, and not over a form that is being filled in.
+    refused = "JSON.parse(localStorage.getItem('backline.preferences') ?? '{}').workerRefused === true"
+    backline.eventually(lambda: page.evaluate(refused), "the worker is refused")
+    steps.open_menu(page, "Preferences")
+    expect(page.get_by_text("does not trust the server’s certificate")).to_be_visible()
     assert page.evaluate("navigator.serviceWorker.getRegistrations().then(all => all.length)") == 0
     steps.expect_equal_to_server(page, room.mina, room.id)
-
-
-def worker_of(page):
-    """Waits until the page's worker is active."""
-    page.locator("link[rel=manifest]").wait_for(state="attached", timeout=SETTLED)
-    page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
 
 
 def test_the_page_is_installable(playwright_driver, authority, house, tmp_path):
@@ -56,7 +52,7 @@ def test_the_page_is_installable(playwright_driver, authority, house, tmp_path):
     with contextlib.closing(context):
         page = context.new_page()
         page.goto("/")
-        worker_of(page)
+        steps.keep_page(page)
         session = context.new_cdp_session(page)
         manifest = session.send("Page.getAppManifest")
         assert manifest["errors"] == [], manifest
@@ -71,9 +67,7 @@ def test_a_reload_without_a_connection_brings_the_shell(visit, party, house):
         # What is still on its way when the page is left.
         page.watch.expect("net::ERR_ABORTED")
         steps.join(page, "Ana")
-        worker_of(page)
-        page.reload()
-        steps.on_air(page, "Maré Alta")
+        steps.keep_page(page)
         wire.go_down()
         page.reload()
         expect(page.get_by_text("Reconnecting…").or_(page.get_by_text("No connection"))).to_be_visible()

@@ -32,7 +32,7 @@ def roles(room):
 
 
 def test_each_setting_is_a_command(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP, permissions=["geolocation"],
                  geolocation={"latitude": 41.2, "longitude": -8.7})
     steps.open_menu(page, "Room settings")
@@ -62,7 +62,7 @@ def test_each_setting_is_a_command(visit, party, house):
         until(room, lambda state: state["settings"][key], presses)
     top(page).get_by_label("Guests may add songs").click()
     until(room, lambda state: state["settings"].get("guestsMayAdd"), True)
-    top(page).get_by_label("Close requests").click()
+    top(page).get_by_label("DJs decide for now").click()
     until(room, lambda state: state["settings"].get("queueLocked"), True)
     counted = top(page).get_by_label("Count in numbers across rooms")
     expect(counted).to_be_checked()
@@ -75,19 +75,19 @@ def test_each_setting_is_a_command(visit, party, house):
 
 
 def test_settings_show_what_others_set_and_why_a_change_is_refused(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.mina)
     steps.open_menu(page, "Room settings")
-    expect(top(page).get_by_label("DJs decide")).to_be_checked()
+    expect(top(page).get_by_role("radio", name=re.compile("^DJs decide"))).to_be_checked()
     room.tell("Mina", "updateRoom", settings={"queueMode": "votes", "slowModeMs": 45_000, "countedAcrossRooms": False})
     expect(top(page).get_by_label("The most wanted song")).to_be_checked()
     expect(top(page).get_by_label("Slow mode")).to_have_value("45000")
     expect(top(page).get_by_label("Count in numbers across rooms")).not_to_be_checked()
     # The server refuses the name, and the room keeps the one that it had.
     name = setting(page, "Name").get_by_role("textbox")
-    name.fill("\u202eRooftop")
+    name.fill("Rooftop\U000e0067")
     name.press("Tab")
-    expect(setting(page, "Name").get_by_role("alert")).to_have_text(re.compile("hidden"))
+    expect(setting(page, "Name").get_by_role("alert")).to_have_text(re.compile(r"U\+E0067, an invisible tag"))
     expect(name).to_have_value("Rooftop at Ribeira")
     # Who owns the room no more has nothing to set.
     room.tell("Mina", "transferOwnership", member=room.members["Rui"])
@@ -99,7 +99,7 @@ def test_settings_show_what_others_set_and_why_a_change_is_refused(visit, party,
 
 @pytest.mark.parametrize("device", browsers.DEVICES, ids=lambda device: device.name)
 def test_an_owner_gives_roles_and_hands_the_room_over(visit, party, house, device):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.mina, device=device)
     steps.open_menu(page, "People")
     for act, role in ("Make DJ", "dj"), ("Make guest", "guest"):
@@ -124,7 +124,7 @@ def test_an_owner_gives_roles_and_hands_the_room_over(visit, party, house, devic
 
 
 def test_a_ban_is_told_listed_and_undone(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.mina)
     guest = visit(house, room.path, person=room.guests["Yuki"])
     guest.watch.expect("status of 403")
@@ -151,11 +151,11 @@ def test_a_ban_is_told_listed_and_undone(visit, party, house):
 
 
 def test_a_closed_room_can_only_be_forgotten(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.mina)
     steps.open_menu(page, "Room settings")
-    top(page).get_by_role("button", name="Close", exact=True).last.click()
-    top(page).get_by_role("button", name="Close", exact=True).last.click()
+    top(page).get_by_role("button", name="Close the room", exact=True).last.click()
+    top(page).get_by_role("button", name="Close the room", exact=True).last.click()
     until(room, lambda state: "closedAt" in state, True)
     expect(page.get_by_text("This room is closed.")).to_be_visible()
     steps.open_menu(page, "Room settings")
@@ -166,7 +166,7 @@ def test_a_closed_room_can_only_be_forgotten(visit, party, house):
 
 
 def test_earlier_songs_come_from_the_events(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     for title in list(room.ids)[5:57]:
         room.play(title)
     room.tell("Mina", "removeTracks", tracks=[room.ids["Night Harbour"]])
@@ -190,7 +190,7 @@ def test_earlier_songs_come_from_the_events(visit, party, house):
 
 
 def test_leaving_and_signing_out(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.guests["Ines"])
     steps.open_menu(page, "Leave the room")
     top(page).get_by_role("button", name="Leave").click()
@@ -206,7 +206,7 @@ def test_leaving_and_signing_out(visit, party, house):
 
 
 def test_a_ban_that_comes_while_bans_are_read_is_listed_with_the_others(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     room.tell("Mina", "kick", member=room.members["Yuki"], ban=True)
     page = visit(house, room.path, person=room.mina)
     steps.open_menu(page, "People")
@@ -225,7 +225,7 @@ def test_a_ban_that_comes_while_bans_are_read_is_listed_with_the_others(visit, p
 
 @pytest.mark.parametrize("end", ["removed", "banned", "signed out"])
 def test_the_end_is_told_in_front_of_every_dialog(visit, party, house, end):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.guests["Yuki"], device=browsers.LAPTOP)
     page.watch.expect("status of 40[13]")
     steps.open_menu(page, "Preferences")
@@ -245,7 +245,7 @@ def test_the_end_is_told_in_front_of_every_dialog(visit, party, house, end):
 
 
 def test_what_guests_change_waits_for_the_link(visit, party, house):
-    room = party(parties.rooftop, house, present=False, settings={"guestsMayAdd": True})
+    room = party(parties.rooftop, house, settings={"guestsMayAdd": True})
     with wires.Wire(house) as wire:
         page = visit(wire, room.path, person=room.guests["Ines"], device=browsers.LAPTOP)
         page.watch.expect(browsers.LOST)
@@ -265,12 +265,12 @@ def test_what_guests_change_waits_for_the_link(visit, party, house):
         steps.open_menu(page, "History")
         expect(again).to_have_attribute("aria-disabled", "true")
         wire.come_up()
-        expect(again).to_have_attribute("aria-disabled", "false", timeout=30_000)
+        expect(again).to_have_attribute("aria-disabled", "false")
         expect(add).to_be_enabled()
 
 
 def test_a_song_is_added_once_however_often_it_is_sent(visit, party, house):
-    room = party(parties.rooftop, house, present=False, settings={"guestsMayAdd": True})
+    room = party(parties.rooftop, house, settings={"guestsMayAdd": True})
     with wires.Wire(house) as wire:
         page = visit(wire, room.path, person=room.guests["Ines"])
         page.watch.expect(browsers.LOST)
@@ -282,6 +282,6 @@ def test_a_song_is_added_once_however_often_it_is_sent(visit, party, house):
         expect(top(page).get_by_role("button", name="Add", exact=True)).to_be_disabled()
         page.keyboard.press("Enter")
         wire.cut()
-        expect(top(page).get_by_label("Title")).to_have_value("")
+        expect(page.get_by_role("dialog")).to_have_count(0)
         steps.expect_equal_to_server(page, room.mina, room.id)
         assert [one["title"] for one in room.state()["pool"]].count("One more") == 1

@@ -119,6 +119,15 @@ def test_rows_are_dragged_and_put_back(visit, party, house):
     expect(queue_of(page)).to_have_text(titles)
 
 
+def test_the_queue_says_how_soon_a_song_begins(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = mina(visit, room)
+    first = queue_of(page).first.locator("xpath=ancestor::li").locator(".when")
+    for seconds, says in (60, "in 3 min"), (215, "in a moment"), (180, "in 1 min"):
+        room.tell("Mina", "seek", positionMs=seconds * 1000)
+        expect(first).to_contain_text(says)
+
+
 def test_a_finger_drags_a_row_by_its_handle(visit, party, house):
     room = party(parties.rooftop, house)
     page = mina(visit, room, browsers.PHONE)

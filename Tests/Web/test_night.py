@@ -1,7 +1,12 @@
 """A short night: a deck that nobody attends, whose network is lost, whose server is killed, and whose page is loaded again."""
 
+import pytest
+
 import nights
 import serving
+
+pytestmark = pytest.mark.alone
+"""Sound in real time: a browser beside would take it the processor."""
 
 
 def test_what_is_heard_in_a_night_is_what_the_log_says(chromium, authority, tmp_path):

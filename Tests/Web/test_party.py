@@ -1,22 +1,13 @@
 """Mina's party, in two browsers and one client without a page."""
 
-import contextlib
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 import backline
 import browsers
 import parties
 import steps
-
-
-@pytest.fixture
-def second(playwright_driver, authority):
-    """Another process: the browser as people have it."""
-    with contextlib.closing(browsers.Chromium(playwright_driver, authority.home())) as made:
-        yield made
 
 
 class Story:
@@ -119,15 +110,10 @@ class Story:
             steps.expect_equal_to_server(page, self.mina, self.room)
 
 
-@pytest.fixture
-def told(visit, second):
-    return lambda server: Story(visit, second, server)
-
-
-def test_a_party(told, servers):
+def test_a_party(visit, whole_chromium, servers):
     """The server is killed and started again in the middle."""
     server = servers().start()
-    story = told(server)
+    story = Story(visit, whole_chromium, server)
     story.mina_opens_a_room()
     story.mina_shares_the_code()
     story.guests_join()

@@ -69,20 +69,15 @@ def texts(seed: int) -> list[tuple[int, str]]:
     return result
 
 
-SEED = random.randrange(2**32)
-
-
-def test_every_version_and_mask_equals_the_other_encoder():
-    print("seed", SEED)
-    asked = [(version, text, mask) for version, text in texts(SEED) for mask in range(8)]
+def test_every_version_and_mask_equals_the_other_encoder(seed):
+    asked = [(version, text, mask) for version, text in texts(seed) for mask in range(8)]
     answers = encode([{"text": text, "version": version, "mask": mask} for version, text, mask in asked])
     for (version, text, mask), answer in zip(asked, answers, strict=True):
         assert answer["rows"] == reference(text, version, mask), f"version {version}, mask {mask}, {text!r}"
 
 
-def test_the_smallest_version_and_the_mask_of_least_penalty_are_chosen():
-    print("seed", SEED)
-    for version, text in texts(SEED):
+def test_the_smallest_version_and_the_mask_of_least_penalty_are_chosen(seed):
+    for version, text in texts(seed):
         chosen, *others = encode([{"text": text}, *({"text": text, "mask": mask} for mask in range(8))])
         assert chosen["version"] == version
         assert chosen["penalty"] == min(other["penalty"] for other in others)
@@ -112,8 +107,8 @@ def naive_penalty(rows: list[str]) -> int:
     return points + 10 * int(abs(dark * 20 / (size * size) - 10))
 
 
-def test_the_penalty_is_that_of_the_standard():
-    answers = encode([{"text": text, "mask": mask} for _, text in texts(SEED) for mask in range(8)])
+def test_the_penalty_is_that_of_the_standard(seed):
+    answers = encode([{"text": text, "mask": mask} for _, text in texts(seed) for mask in range(8)])
     for answer in answers:
         assert answer["penalty"] == naive_penalty(answer["rows"])
 

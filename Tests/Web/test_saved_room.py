@@ -2,15 +2,13 @@
 
 from playwright.sync_api import expect
 
+import backline
 import browsers
 import parties
 import steps
 import wires
 
-SETTLED = 30_000
-"""Milliseconds after which a page has registered its worker and kept its room."""
-
-KEPT = """() => new Promise((resolve, reject) => {
+KEPT = """async () => (await indexedDB.databases()).some(({name}) => name === 'backline') && new Promise((resolve, reject) => {
     const opening = indexedDB.open('backline', 1);
     opening.onerror = reject;
     opening.onsuccess = () => {
@@ -21,12 +19,6 @@ KEPT = """() => new Promise((resolve, reject) => {
 })"""
 
 
-def settled(page):
-    """Waits until the worker is active."""
-    page.locator("link[rel=manifest]").wait_for(state="attached", timeout=SETTLED)
-    page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
-
-
 def test_a_first_visit_can_be_read_without_a_network(visit, party, house):
     room = party(parties.rooftop, house)
     with wires.Wire(house) as wire:
@@ -34,8 +26,8 @@ def test_a_first_visit_can_be_read_without_a_network(visit, party, house):
         page.watch.expect(browsers.LOST)
         steps.join(page, "Ana")
         steps.on_air(page, "Maré Alta")
-        settled(page)
-        assert page.evaluate(KEPT) == room.code
+        steps.keep_page(page)
+        backline.eventually(lambda: page.evaluate(KEPT) == room.code, "the room is kept", 60)
         wire.go_down()
         sockets = []
         page.on("websocket", lambda socket: sockets.append(socket.url))
@@ -54,11 +46,11 @@ def test_signing_out_removes_what_was_kept(visit, party, house):
     room = party(parties.rooftop, house)
     page = visit(house, room.path)
     steps.join(page, "Ana")
-    settled(page)
-    assert page.evaluate(KEPT) == room.code
+    page.evaluate("dispatchEvent(new Event('pagehide'))")
+    backline.eventually(lambda: page.evaluate(KEPT) == room.code, "the room is kept", 60)
     page.evaluate("import(document.querySelector('script[type=module]').src).then(({app}) => app.http.endSession())")
     expect(page.get_by_text("You have been signed out.")).to_be_visible()
-    assert page.evaluate(KEPT) is None
+    assert not page.evaluate(KEPT)
 
 
 def test_the_room_is_left_before_the_session_ends(visit, party, house):

@@ -14,10 +14,6 @@ import parties
 import steps
 import wires
 
-SOON = 2.0
-"""Seconds after which what has happened is shown. A busy machine gets several times that."""
-MUCH_LATER = 5 * SOON
-
 
 def tell_sent(page):
     """The types of what a page sends on its sockets, from now on."""
@@ -36,9 +32,7 @@ def statistics(page, span=None):
     return shown
 
 
-def asked(page):
-    """How often a page has asked for statistics."""
-    return len([one for one in page.watch.requests if "/statistics" in one.url])
+QUESTIONS = re.compile("/v1/rooms/.*/statistics")
 
 
 def tile(shown, name):
@@ -74,7 +68,7 @@ def counted(party, **query):
 def until_shown(located, text, what):
     """Waits for a text; prints how long it took."""
     began = time.monotonic()
-    expect(located).to_have_text(text, timeout=MUCH_LATER * 1000)
+    expect(located).to_have_text(text)
     print(f"{what}: {time.monotonic() - began:.2f} s")
 
 
@@ -83,10 +77,10 @@ def test_a_song_that_ends_is_shown_to_all_who_look(servers, visit, party):
     server = servers(*evenings.OPTIONS).start()
     rooms = [party(parties.Party, server, name, owner_name=name, location=parties.PORTO, settings={"guestsMayAdd": True})
              for name in ("One", "Two")]
-    song = parties.track("Common", "Somebody", 10_000)
+    songs = [parties.track("Common", "Somebody", 10_000), parties.track("Wanted", "Somebody", 10_000)]
     for room in rooms:
         ana = room.admit(room.line.session("Ana"))
-        room.ids["Common"] = room.tell(ana, "addTracks", tracks=[song])["tracks"][0]
+        room.ids["Common"], room.ids["Wanted"] = room.tell(ana, "addTracks", tracks=songs)["tracks"]
     first = rooms[0]
     pages = [visit(server, first.path, person=first.mina, device=browsers.LAPTOP),
              visit(server, first.path, person=first.guests["Ana"])]
@@ -97,25 +91,31 @@ def test_a_song_that_ends_is_shown_to_all_who_look(servers, visit, party):
     near = visit(server, "/nearby", permissions=["geolocation"], geolocation={"latitude": 41.1405, "longitude": -8.611})
     near.get_by_role("button", name="Use where I am").click()
     expect(near.locator(".trending")).to_contain_text("rooms of 2 different people")
-    before = [asked(page) for page in pages]
-    first.vote("Common", "Ana")
+    # A vote is told: it is shown while no question of theirs is let through.
+    held = []
+    for page in pages:
+        page.route(QUESTIONS, lambda route: held.append(route))
+    first.vote("Wanted", "Ana")
     for one, who in zip(shown, ("laptop", "phone"), strict=True):
         until_shown(tile(one, "Votes"), "1", f"a vote on the {who}")
         expect(tile(one, "Songs played")).to_have_text("0")
         expect(one.locator(".ranked", has_text="Wanted most right now").locator("li")).to_have_count(1)
-    # Votes are told: nothing is asked for.
-    assert [asked(page) for page in pages] == before
+    for page in pages:
+        page.unroute(QUESTIONS)
+    for route in held:
+        route.continue_()
     pages[0].wait_for_timeout(max(0, 10_100 - (time.monotonic() - began) * 1000))
     for room in rooms:
         room.tell("Mina", "finish", entry=room.state()["playback"]["entry"])
     for one, who in zip(shown, ("laptop", "phone"), strict=True):
         until_shown(tile(one, "Songs played"), "1", f"a play on the {who}")
-        expect(chart(one, "Songs played")).to_have_attribute("aria-valuetext", re.compile(": 1 song$"))
+        # In its bar or, where five minutes have gone by since, in the one before.
+        backline.eventually(lambda: one.page.wait_for_timeout(20) or numbers(rows(one, "Songs played")) == [1], "the chart has the play")
         expect(one.locator(".ranked", has_text="Most played").locator("li")).to_contain_text("Common")
     expect(shown[1].locator(".ranked", has_text="Yours").locator("li")).to_contain_text(re.compile(r"Common.*\d\d:\d\d\s*$"))
     expect(shown[0].locator(".ranked", has_text="Yours")).to_contain_text("None of your songs was on air")
     ended = time.monotonic()
-    expect(near.locator(".trending li")).to_contain_text("2 plays in 2 rooms", timeout=30_000)
+    expect(near.locator(".trending li")).to_contain_text("2 plays in 2 rooms")
     print(f"named nearby: {time.monotonic() - ended:.2f} s")
     # The second room leaves the numbers, with what it has played.
     rooms[1].tell("Mina", "updateRoom", settings={"countedAcrossRooms": False})
@@ -146,15 +146,20 @@ def test_what_is_shown_is_what_the_server_answers(servers, visit, party):
             assert numbers(rows(shown, name)) == values
         seen = [one["peakListeners"] for one in answer["observed"]]
         table = rows(shown, "Listeners at once")
-        measured = numbers(table)[:-1]
-        assert measured == seen[:len(measured)] and "nothing seen" in dict(table).values()
+        # An upper bound, and so it is told.
+        expect(tile(shown, "Listeners at once")).to_have_text(re.compile(r"^≤ \d+$"))
+        # The bar of the present grows, in the one that was read first.
+        measured = numbers(table)
+        over = min(len(measured), len(seen)) - 1
+        assert over >= (span == "12 hours")
+        assert measured[:over] == seen[:over] and "nothing seen" in dict(table).values()
         ask = f"/v1/rooms/{room.id}/statistics/{{}}?from={answer['from']}&limit=500"
         tracks = room.line.request(room.mina.token, "GET", ask.format("tracks"))["tracks"]
         top = shown.locator(".ranked", has_text="Most played").locator("li")
         assert [one.split("\n")[::2] for one in top.all_inner_texts()] == [[one["title"], str(one["plays"])] for one in tracks[:10]]
         plays = room.line.request(room.mina.token, "GET", ask.format("plays"))["plays"]
         own = shown.locator(".ranked", has_text="Yours").locator("li .title")
-        assert own.all_inner_texts() == [one["title"] for one in plays if one["track"] in evening.own]
+        expect(own).to_have_text([one["title"] for one in plays if one["track"] in evening.own])
     wanted = shown.locator(".ranked", has_text="Wanted most right now").locator("li")
     state = room.state()
     titles = {one["track"]: one["title"] for one in state["pool"]}
@@ -164,9 +169,14 @@ def test_what_is_shown_is_what_the_server_answers(servers, visit, party):
     expect(wanted.filter(has_text=last)).to_have_count(1)
 
 
+def noon():
+    """A time zone in which it is about noon: no day begins while a test runs."""
+    return f"Etc/GMT{time.gmtime().tm_hour - 12:+d}"
+
+
 def test_a_chart_by_keyboard(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
-    page = visit(house, room.path, person=room.mina)
+    room = party(parties.rooftop, house)
+    page = visit(house, room.path, person=room.mina, timezone_id=noon())
     shown = statistics(page, "7 days")
     votes = chart(shown, "Votes")
     readout = shown.locator(".chart.votes .chart-readout")
@@ -191,7 +201,7 @@ def test_a_chart_by_keyboard(visit, party, house):
 
 @pytest.mark.parametrize("way", ["down", "replaced"])
 def test_statistics_come_back_with_the_connection(visit, party, house, way):
-    room = party(parties.rooftop, house, present=False)
+    room = party(parties.rooftop, house)
     with wires.Wire(house) as wire:
         page = visit(wire, device=browsers.LAPTOP)
         browsers.sign_in(page.context, room.mina)
@@ -210,7 +220,7 @@ def test_statistics_come_back_with_the_connection(visit, party, house, way):
         else:
             wire.cut()
             room.vote("Second Parade", "Ines")
-        expect(tile(shown, "Votes")).to_have_text("27", timeout=30_000)
+        expect(tile(shown, "Votes")).to_have_text("27")
         expect(shown.locator(".statistics-note")).to_have_text("")
         room.vote("Second Parade", "Rui")
         expect(tile(shown, "Votes")).to_have_text("28")

@@ -12,7 +12,7 @@ CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 
 class Authority:
-    """A certificate authority, and one certificate of it for `localhost` and 127.0.0.1."""
+    """A certificate authority, and one certificate of it for `localhost`, 127.0.0.1 and `party.test`."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -23,7 +23,7 @@ class Authority:
              "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign", "-keyout", root_key,
              "-out", self.root)
         _run("openssl", "req", *CURVE, "-subj", "/CN=localhost", "-keyout", self.key, "-out", request)
-        extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n")
+        extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1,DNS:party.test\nextendedKeyUsage=serverAuth\n")
         _run("openssl", "x509", "-req", "-in", request, "-CA", self.root, "-CAkey", root_key, "-CAcreateserial",
              "-days", "2", "-extfile", extensions, "-out", self.certificate)
         #: Certificate and key in one file, as HAProxy reads them.

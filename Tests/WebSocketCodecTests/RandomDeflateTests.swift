@@ -64,7 +64,7 @@ struct RandomDeflateTests {
         return (Array(wire.readableBytesView), steps)
     }
 
-    @Test(arguments: TestSeed.several(3), [WebSocketRole.client, .server])
+    @Test(arguments: TestSeed.several(2), [WebSocketRole.client, .server])
     func `random compressed messages arrive as they were sent, however they are cut`(
         _ seed: UInt64, _ sender: WebSocketRole
     ) {
@@ -84,7 +84,7 @@ struct RandomDeflateTests {
         }
     }
 
-    @Test(arguments: TestSeed.several(3))
+    @Test(arguments: TestSeed.several(2))
     func `damaged compressed conversations give the same steps and violation however they are cut`(_ seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         var violations: Set<String> = []
@@ -109,7 +109,7 @@ struct RandomDeflateTests {
         #expect(violations.contains("invalidDeflate"))
     }
 
-    @Test(arguments: TestSeed.several())
+    @Test(arguments: TestSeed.several(2))
     func `random and damaged payloads are inflated or refused within the limit`(_ seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         let deflater = Deflater(threshold: 0)

@@ -45,7 +45,7 @@ struct RandomFrameTests {
     @Test(arguments: TestSeed.several(), [WebSocketRole.client, .server])
     func `random messages arrive as they were sent, however they are cut`(_ seed: UInt64, _ sender: WebSocketRole) {
         var generator = SeededRandom(seed: seed)
-        for round in 0..<10 {
+        for round in 0..<3 {
             let (bytes, steps) = conversation(&generator, sender: sender)
             #expect(Transcript(bytes, role: sender.peer).steps == steps, "seed \(seed), round \(round)")
             for longest in [1, 7, 100, 5_000] {
@@ -61,7 +61,7 @@ struct RandomFrameTests {
     ) {
         var generator = SeededRandom(seed: seed)
         var violations = 0
-        for round in 0..<60 {
+        for round in 0..<15 {
             var (bytes, _) = conversation(&generator, sender: sender)
             if round.isMultiple(of: 5) {
                 // RFC 6455 §5.2: a reserved bit that no extension gave a meaning is always a violation.
@@ -78,13 +78,13 @@ struct RandomFrameTests {
             let pieces = generator.pieces(of: bytes, longest: 50)
             #expect(Transcript(pieces, role: sender.peer) == whole, "seed \(seed), round \(round)")
         }
-        #expect(violations > 10)
+        #expect(violations > 3)
     }
 
     @Test(arguments: TestSeed.several(), [WebSocketRole.client, .server])
     func `random bytes are read or refused, the same way however they are cut`(_ seed: UInt64, _ role: WebSocketRole) {
         var generator = SeededRandom(seed: seed)
-        for round in 0..<3_000 {
+        for round in 0..<600 {
             var bytes = generator.bytes(Int.random(in: 0...60, using: &generator))
             // most random first bytes are refused at once: let every other round begin like a frame
             if round.isMultiple(of: 2), bytes.count > 2 {

@@ -61,6 +61,8 @@ final class Admission: Sendable {
     private let requestsOfSession: Limit<SessionID>
     private let commands: Limit<Participant>
     private let searches: Limit<SessionID>
+    private let searchesOfAddress: Limit<UInt64>
+    private let watches: OpenCount<UInt64>
     private let failedLookups: Limit<SessionID>
     private let failedLookupsOfAddress: Limit<UInt64>
     private let joins: Limit<Door>
@@ -96,7 +98,12 @@ final class Admission: Sendable {
         func perMinute(_ count: Int, minutesAtOnce: Int = Allowance.burst) -> Allowance? {
             count > 0 ? Allowance(perMinute: count, minutesAtOnce: minutesAtOnce) : nil
         }
-        searches = limit(perMinute(settings.rates.maximumSearchesPerMinute), "searches", "nearby searches")
+        let searches = settings.rates.maximumSearchesPerMinute
+        self.searches = limit(perMinute(searches), "searches", "nearby searches, rankings and watches")
+        searchesOfAddress = limit(
+            perMinute(searches * AdmissionRates.searchesOfAddress), "address_searches",
+            "nearby searches, rankings and watches from this address")
+        watches = OpenCount(maximum: settings.rates.maximumWatchesPerAddress)
         failedLookups = limit(
             perMinute(settings.rates.maximumFailedLookupsPerMinute), "lookups",
             "look-ups of rooms that do not exist by this session")
@@ -180,9 +187,18 @@ final class Admission: Sendable {
 
     private static let bytesOfOneRequest = 4_096
 
-    /// Counts a nearby search or a new nearby subscription of a session.
-    func search(of session: SessionID) throws(CommandFailure) {
-        try searches.check(session)
+    /// Counts a nearby search, a ranking or a new watch of a session, from an address if it is known.
+    func search(by asker: Asker) throws(CommandFailure) {
+        if let address = asker.address { try searchesOfAddress.look(address) }
+        try searches.check(asker.session)
+        if let address = asker.address { try searchesOfAddress.check(address) }
+    }
+
+    /// Takes a place for one watch more of an address; nil if there is no limit.
+    func watch(by asker: Asker) throws(CommandFailure) -> WatchPlace? {
+        guard let address = asker.address, let place = watches.admit(address) else { return nil }
+        guard !place.isOverLimit else { throw CommandFailure(.limitReached, "too many watches from this address") }
+        return place
     }
 
     /// Refuses a look-up after too many failed ones.

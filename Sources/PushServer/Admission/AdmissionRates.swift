@@ -22,6 +22,10 @@ package struct AdmissionRates: Sendable {
     /// The most nearby searches and new nearby subscriptions of one session in a minute, and five times as many at once;
     /// 0: any number.
     package var maximumSearchesPerMinute = 120
+    /// The most watches of rooms near points, of counts and of what is played, from one address.
+    let maximumWatchesPerAddress = 8_192
+    /// So many times as many may come from one address.
+    static let searchesOfAddress = 10
     /// The most look-ups by one session, in a minute, of rooms that do not exist, and five times as many at once; 0:
     /// any number.
     package var maximumFailedLookupsPerMinute = 60

@@ -34,7 +34,7 @@ struct Authenticator: Sendable {
         }
         let identity: Identity
         do throws(TokenViolation) {
-            identity = try tokens.identity(of: token, at: rooms.clock.milliseconds)
+            identity = try tokens.identity(of: token, at: rooms.clock.wallMilliseconds)
         } catch {
             logger.debug("A JSON Web Token was refused", metadata: ["reason": "\(error)"])
             throw CommandFailure(.unauthorized, "the token is not accepted")
@@ -74,6 +74,6 @@ struct Authenticator: Sendable {
             guard count <= RoomLimits.memberName.upperBound else { break }
             start.append(character)
         }
-        return NameRule.accepted(start, length: RoomLimits.memberName) ?? defaultName
+        return (try? NameRule.accepted(start, length: RoomLimits.memberName)) ?? defaultName
     }
 }

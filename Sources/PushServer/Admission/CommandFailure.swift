@@ -10,13 +10,27 @@ struct CommandFailure: Error, Equatable {
     var detail: String
     /// The time after which a retry may succeed.
     var retryAfterMs: Int?
+    /// The reason that a person gave for a ban.
+    var reason: String?
 
     /// Makes a failure with a code; without a `detail`, it is the code's own sentence.
-    init(_ code: ErrorCode, _ detail: String? = nil, retryAfterMs: Int? = nil) {
+    init(_ code: ErrorCode, _ detail: String? = nil, retryAfterMs: Int? = nil, reason: String? = nil) {
         self.code = code
+        self.reason = reason
         self.detail = detail ?? code.detail
         // Long enough for a restarting database to make progress, and short enough to go unnoticed once it is back.
-        self.retryAfterMs = retryAfterMs ?? (code == .unavailable || code == .rateLimited ? 1_000 : nil)
+        self.retryAfterMs =
+            retryAfterMs ?? ([.unavailable, .outcomeUnknown, .rateLimited].contains(code) ? 1_000 : nil)
+    }
+
+    /// The failure as a problem (RFC 9457).
+    var problem: [UInt8] {
+        HTTPBody.problem(code: code, detail: detail, retryAfterMs: retryAfterMs, reason: reason)
+    }
+
+    /// The failure as the answer to a message of a socket.
+    func answer(to request: Int64?) -> [UInt8] {
+        ServerMessage.error(re: request, code: code, message: detail, retryAfterMs: retryAfterMs, reason: reason)
     }
 
     /// The fields that this failure adds to an HTTP answer (RFC 9110 §10.2.3, §11.6.1).
@@ -49,15 +63,17 @@ struct CommandFailure: Error, Equatable {
 
     /// Makes the failure of a command that the room refused.
     init(_ refusal: RoomRefusal) {
-        self.init(ErrorCode(refusal), refusal.detail, retryAfterMs: refusal.retryAfterMs)
+        self.init(
+            ErrorCode(refusal), refusal.detail, retryAfterMs: refusal.retryAfterMs, reason: refusal.reason)
     }
 
     /// Makes the failure of a refused subscription: the code with its own sentence.
     init(ofSubscription failure: RoomFailure) {
         switch failure {
         case .noSuchRoom: self.init(ErrorCode.notFound)
-        case .refused(let refusal): self.init(ErrorCode(refusal), retryAfterMs: refusal.retryAfterMs)
-        case .unavailable, .busy, .internalFault: self.init(ErrorCode.unavailable)
+        case .refused(let refusal):
+            self.init(ErrorCode(refusal), retryAfterMs: refusal.retryAfterMs, reason: refusal.reason)
+        case .unavailable, .outcomeUnknown, .busy, .internalFault: self.init(ErrorCode.unavailable)
         }
     }
 
@@ -67,6 +83,7 @@ struct CommandFailure: Error, Equatable {
         case .noSuchRoom: self.init(.notFound, "no such room")
         case .refused(let refusal): self.init(refusal)
         case .unavailable: self.init(ErrorCode.unavailable)
+        case .outcomeUnknown: self.init(ErrorCode.outcomeUnknown)
         case .busy: self.init(.unavailable, "the server has reached its limit of reads in progress; try again")
         case .internalFault: self.init(.internal)
         }
@@ -78,6 +95,8 @@ extension ErrorCode {
     var detail: String {
         switch self {
         case .unavailable: "the event log is out of reach; nothing was changed, retry with the same key"
+        case .outcomeUnknown:
+            "the event log has not answered: it is not known whether this was done; retry with the same key"
         case .internal: "the server failed to do this; its log has the reason"
         case .unauthorized: "a session's token is needed: the cookie __Host-backline_session or Authorization: Bearer"
         case .notFound: "no such room"

@@ -24,7 +24,7 @@ struct ConnectionSetup: Sendable {
         let dependencies = SocketOpening.Dependencies(
             loop: loop,
             rules: SocketGate.Rules(
-                origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
+                origins: OriginRule(settings),
                 earlyBytes: settings.sizes.maximumMessageLength),
             checks: checks, sockets: WebSocketMaker(loop: loop, hub: hub, tls: tls))
         let opening = SocketOpening(limits, dependencies) { [http] channel, limits in
@@ -37,7 +37,7 @@ struct ConnectionSetup: Sendable {
 
     /// Adds the handlers of TLS, and of requests without it to its port; nil if there is no TLS.
     private func addTLS(to channel: any Channel, _ loop: LoopContext) throws -> TLSHandler? {
-        guard let context = settings.tls, let resources else { return nil }
+        guard let context = settings.tls?.context, let resources else { return nil }
         let turns = loop.handshakeTurns
         let tls = TLSHandler(
             context, resources: resources.resources(on: channel.eventLoop), sendsDirectly: true,

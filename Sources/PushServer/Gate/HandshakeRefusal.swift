@@ -45,8 +45,8 @@ enum HandshakeRefusal: Error, Equatable {
             HTTPBody.problem(
                 status: violation.status, code: violation.status == 405 ? .methodNotAllowed : .badRequest,
                 title: violation.title, detail: violation.detail)
-        case .failure(let failure): Self.problem(failure)
-        case .tooManyConnections: Self.problem(Self.excess)
+        case .failure(let failure): failure.problem
+        case .tooManyConnections: Self.excess.problem
         }
     }
 
@@ -56,10 +56,6 @@ enum HandshakeRefusal: Error, Equatable {
         case .failure(let failure): Self.fields(failure)
         case .tooManyConnections: Self.fields(Self.excess)
         }
-    }
-
-    private static func problem(_ failure: CommandFailure) -> [UInt8] {
-        HTTPBody.problem(code: failure.code, detail: failure.detail, retryAfterMs: failure.retryAfterMs)
     }
 
     private static func fields(_ failure: CommandFailure) -> [HeaderField] {

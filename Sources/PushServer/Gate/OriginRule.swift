@@ -1,4 +1,4 @@
-/// The origins whose pages may open sockets: the server's own and those on the operator's list.
+/// The origins whose pages may open sockets and change something: the server's own and those on the operator's list.
 ///
 /// A browser sends cookies with a socket's handshake from any page, so this rule keeps the page of another site from
 /// using a visitor's session. Programs send no `Origin` and are not affected.
@@ -8,9 +8,9 @@ struct OriginRule: Equatable, Sendable {
     /// Whether the server itself speaks TLS.
     let isSecure: Bool
 
-    /// Whether a handshake with these fields is allowed.
+    /// Whether a request with these fields is allowed.
     ///
-    /// A handshake with more than one `Origin` is refused.
+    /// One with more than one `Origin` is refused.
     func permits(origins: [String], host: String?) -> Bool {
         guard let origin = origins.first?.lowercased() else { return true }
         guard origins.count == 1 else { return false }
@@ -19,5 +19,11 @@ struct OriginRule: Equatable, Sendable {
         // Behind a proxy that ends TLS, the page's scheme is https while this server's is not.
         let own = isSecure ? ["https://\(host)"] : ["http://\(host)", "https://\(host)"]
         return own.contains(origin)
+    }
+}
+
+extension OriginRule {
+    init(_ settings: RoomServerSettings) {
+        self.init(allowed: settings.allowedOrigins, isSecure: settings.tls != nil)
     }
 }

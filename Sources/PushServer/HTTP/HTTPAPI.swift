@@ -2,6 +2,7 @@ import Hummingbird
 import Logging
 import RoomService
 import RoomWire
+import WebClient
 
 /// The HTTP side of the protocol (section 2): routes, and the rules that apply to all of them.
 struct HTTPAPI: Sendable {
@@ -26,7 +27,7 @@ struct HTTPAPI: Sendable {
         let routes = Routes.ofClients(settings)
         router.add(middleware: ProblemMiddleware(routes: routes, logger: logger))
         router.add(middleware: AddressMiddleware(addresses: addresses, admission: admission))
-        router.add(middleware: PathMiddleware())
+        router.add(middleware: PathMiddleware(hasPages: settings.page.isThere))
         let operations = Operations(
             server: ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics),
             page: PageRoutes(settings),
@@ -52,7 +53,9 @@ struct HTTPAPI: Sendable {
         }
         switch route.form {
         case .fixed: break
-        case .json, .socket: group.add(middleware: JSONOnlyMiddleware())
+        case .json, .socket:
+            group.add(middleware: OriginMiddleware(origins: OriginRule(settings)))
+            group.add(middleware: JSONOnlyMiddleware())
         }
         switch route.access {
         case .anybody, .metrics: break

@@ -51,9 +51,7 @@ struct ProblemMiddleware: RouterMiddleware {
 
     private static func response(_ failure: CommandFailure) -> Response {
         var response = Response.json(
-            HTTPResponse.Status(code: failure.code.httpStatus),
-            HTTPBody.problem(code: failure.code, detail: failure.detail, retryAfterMs: failure.retryAfterMs),
-            type: "application/problem+json")
+            HTTPResponse.Status(code: failure.code.httpStatus), failure.problem, type: "application/problem+json")
         for field in failure.fields {
             if let name = HTTPField.Name(field.name) { response.headers[name] = field.value }
         }
@@ -107,6 +105,23 @@ struct JSONOnlyMiddleware: RouterMiddleware {
             guard type == "application/json" else {
                 throw CommandFailure(.unsupportedMediaType, "bodies are application/json")
             }
+        }
+        return try await next(request, context)
+    }
+}
+
+/// Refuses a request that changes something and comes from a page of another origin.
+struct OriginMiddleware: RouterMiddleware {
+    typealias Context = APIContext
+
+    let origins: OriginRule
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        let reads = request.method == .get || request.method == .head
+        guard reads || origins.permits(origins: request.headers[values: .origin], host: request.head.authority) else {
+            throw CommandFailure(.forbidden, "pages of this origin may not change anything here")
         }
         return try await next(request, context)
     }

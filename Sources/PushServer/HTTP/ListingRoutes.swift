@@ -38,7 +38,7 @@ struct ListingRoutes: Sendable {
     func listNearby(_ request: Request, _ session: Session) async throws -> Response {
         let parameters = request.uri.queryParameters
         let query = try NearbyQuery { name in parameters[values: name[...]].map { String($0) } }
-        try admission.search(of: session.id)
+        try admission.search(by: Asker(session.id))
         do {
             return Response.json(HTTPBody.rooms(try await rooms.nearby.search(query)))
         } catch {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import RoomWire
 
@@ -19,18 +20,32 @@ enum PathRule {
             return dots != "." && dots != ".."
         }
     }
+
+    /// The path of a room's page, for the same path with a slash at its end; nil for any other path.
+    ///
+    /// People copy links with such a slash.
+    static func page<Path: StringProtocol>(behindSlash path: Path) -> Path.SubSequence? {
+        guard path.last == "/" else { return nil }
+        let page = path.dropLast()
+        return isPlain(page) && Routes.room.matches(page) ? page : nil
+    }
 }
 
-/// Answers 404 to paths that are not plain.
+/// Answers 404 to paths that are not plain, and leads to a room's page from its path with a slash.
 struct PathMiddleware: RouterMiddleware {
     typealias Context = APIContext
+
+    /// Whether rooms have pages here.
+    let hasPages: Bool
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
-        guard PathRule.isPlain(request.uri.path) else {
-            throw CommandFailure(.notFound, "there is nothing at this path")
-        }
-        return try await next(request, context)
+        let path = request.uri.path
+        if PathRule.isPlain(path) { return try await next(request, context) }
+        guard hasPages, request.method == .get || request.method == .head, let page = PathRule.page(behindSlash: path)
+        else { throw CommandFailure(.notFound, "there is nothing at this path") }
+        let query = request.uri.query.map { "?\($0)" } ?? ""
+        return Response(status: .permanentRedirect, headers: [.location: "\(page)\(query)"])
     }
 }

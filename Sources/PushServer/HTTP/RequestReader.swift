@@ -17,6 +17,11 @@ struct RequestReader: Sendable {
         admission.network(of: context.peer, forwardedFor: request.forwardedFor)
     }
 
+    /// The session behind a request, and the address that it comes from.
+    func asker(of request: Request, _ context: APIContext) throws(CommandFailure) -> Asker {
+        Asker(try context.session().id, from: network(of: request, context))
+    }
+
     /// The room that the path names.
     func room(of request: Request, _ context: APIContext) async throws(CommandFailure) -> RoomID {
         guard let text = context.parameters.get("room"), let reference = RoomReference(text) else {

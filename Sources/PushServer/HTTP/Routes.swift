@@ -8,13 +8,16 @@ import WebClient
 enum Routes {
     static let metrics = Route("/metrics", for: .metrics, .fixed, [.get: .getMetrics])
 
+    /// The page of a room.
+    static let room = page("/r/{code}")
+
     static let all = [
         Route("/healthz", for: .anybody, .fixed, [.get: .getHealth]),
         Route("/readyz", for: .anybody, .fixed, [.get: .getReadiness]),
         metrics,
         Route("/openapi.json", for: .anybody, .fixed, [.get: .getDescription]),
 
-        page("/"), page("/r/{code}"), page("/nearby"),
+        page("/"), room, page("/nearby"),
         Route("/assets/{version}/{+path}", for: .anybody, .fixed, policy: .page(.immutable), [.get: .getAsset]),
         Route("/service-worker.js", for: .anybody, .fixed, policy: .page(.revalidated), [.get: .getServiceWorker]),
         file("/manifest.webmanifest"), file("/icon.svg"), file("/icon-180.png"),

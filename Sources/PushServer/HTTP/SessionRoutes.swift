@@ -36,17 +36,15 @@ struct SessionRoutes: Sendable {
     func renameSession(_ request: Request, _ context: APIContext) async throws -> Response {
         let session = try context.session()
         let name = try sessionName(SessionRequest.parse(try await requests.body(of: request, context)).name)
+        let renamed: Session?
         do {
-            guard let renamed = try await rooms.sessions.rename(session, to: name) else {
-                throw CommandFailure(.unauthorized, "the session is unknown or has ended")
-            }
-            for feed in feeds { feed.onLoop { $0.sessionRenamed(session.id, to: name) } }
-            return Self.show(renamed)
-        } catch let failure as CommandFailure {
-            throw failure
+            renamed = try await rooms.sessions.rename(session, to: name)
         } catch {
-            throw CommandFailure(ErrorCode.unavailable)
+            throw CommandFailure(RoomFailure(error))
         }
+        guard let renamed else { throw CommandFailure(.unauthorized, "the session is unknown or has ended") }
+        for feed in feeds { feed.onLoop { $0.sessionRenamed(session.id, to: name) } }
+        return Self.show(renamed)
     }
 
     func deleteSession(_ session: Session) async throws -> Response {
@@ -61,10 +59,11 @@ struct SessionRoutes: Sendable {
     }
 
     private func sessionName(_ text: String) throws(CommandFailure) -> String {
-        guard let name = NameRule.accepted(text, length: RoomLimits.memberName) else {
-            throw CommandFailure(.badRequest, "name must have \(NameRule.requirement(RoomLimits.memberName))")
+        do {
+            return try NameRule.accepted(text, length: RoomLimits.memberName)
+        } catch {
+            throw CommandFailure(.badRequest, "name must \(error.requirement)")
         }
-        return name
     }
 
     static func show(_ session: Session) -> Response {

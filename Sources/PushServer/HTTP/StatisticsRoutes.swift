@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import RoomDomain
 import RoomService
@@ -31,9 +32,9 @@ struct StatisticsRoutes: Sendable {
             throw CommandFailure(.badRequest, error.description)
         }
         let room = try await requests.room(of: request, context)
-        let session = try context.session()
+        let asker = try requests.asker(of: request, context)
         do {
-            return Response.json(try await statistics.counts(of: room, query, for: session.id).encoded())
+            return Response.json(try await statistics.counts(of: room, query, for: asker).encoded())
         } catch {
             throw CommandFailure(error)
         }
@@ -51,11 +52,11 @@ struct StatisticsRoutes: Sendable {
             cursor = read
         }
         let room = try await requests.room(of: request, context)
-        let session = try context.session()
+        let asker = try requests.asker(of: request, context)
+        try admission.search(by: asker)
         do {
             return Response.json(
-                try await statistics.plays(
-                    of: room, from: from, to: to, before: cursor, limit: limit, for: session.id))
+                try await statistics.plays(of: room, from: from, to: to, before: cursor, limit: limit, for: asker))
         } catch {
             throw CommandFailure(error)
         }
@@ -66,19 +67,20 @@ struct StatisticsRoutes: Sendable {
         let statistics = try statistics()
         let (from, to, limit) = try span(of: request, usually: 50)
         let room = try await requests.room(of: request, context)
-        let session = try context.session()
+        let asker = try requests.asker(of: request, context)
         // All of a room's plays may have to be read.
-        try admission.search(of: session.id)
+        try admission.search(by: asker)
         do {
             return Response.json(
                 try await statistics.ranking(
-                    of: room, from: from, to: to, byArtist: byArtist, limit: limit, for: session.id))
+                    of: room, from: from, to: to, byArtist: byArtist, limit: limit, for: asker))
         } catch {
             throw CommandFailure(error)
         }
     }
 
     func listTop(byArtist: Bool, _ request: Request, _ context: APIContext) async throws -> Response {
+        try context.memory.expect(1 << 19)
         let across = try statistics().acrossRooms
         let parameters = request.uri.queryParameters
         let name = parameters["window"].map { String($0) } ?? StatisticsWindow.day.rawValue
@@ -86,11 +88,12 @@ struct StatisticsRoutes: Sendable {
             throw CommandFailure(.badRequest, "window: expected hour, day or week")
         }
         let limit = min(try request.integer("limit", in: 1...Int.max) ?? 50, AcrossRooms.mostSongs)
-        let session = try context.session()
+        let asker = try requests.asker(of: request, context)
         do {
             guard ["lat", "lon", "radiusMeters"].contains(where: { parameters[$0] != nil }) else {
-                return Response.json(
-                    try await across.top(window, byArtist: byArtist, limit: limit).encoded(areArtists: byArtist))
+                try admission.search(by: asker)
+                let body = try await across.body(window, byArtist: byArtist, limit: limit)
+                return Response(body, to: request)
             }
             let place = try NearbyQuery { name in
                 name == "limit" ? [] : parameters[values: name[...]].map { String($0) }
@@ -98,9 +101,9 @@ struct StatisticsRoutes: Sendable {
             guard place.radiusMeters >= AcrossRooms.leastRadius else {
                 throw CommandFailure(.badRequest, "radiusMeters: expected at least 1,000")
             }
-            try admission.search(of: session.id)
-            let top = try await across.top(near: place, window, byArtist: byArtist, limit: limit)
-            return Response.json(top.encoded(areArtists: byArtist))
+            try admission.search(by: asker)
+            let top = try await across.top(near: place, window, byArtist: byArtist, limit: limit, for: asker)
+            return Response(TopBody(top.answer.encoded(areArtists: byArtist)), to: request)
         } catch let failure as RoomFailure {
             throw CommandFailure(failure)
         }
@@ -115,6 +118,19 @@ struct StatisticsRoutes: Sendable {
         guard from < to else { throw CommandFailure(.badRequest, "to: expected an instant after from") }
         let limit = try request.integer("limit", in: 1...Int.max) ?? limit
         return (Int64(from), Int64(to), min(limit, StatisticsReader.mostSongs))
+    }
+}
+
+extension Response {
+    /// An answer that is shared by all who ask, or the word that the client has it.
+    fileprivate init(_ body: TopBody, to request: Request) {
+        guard !EntityTag.matches(body.entityTag, request.headers[values: .ifNoneMatch]) else {
+            self.init(status: .notModified, headers: [.eTag: body.entityTag])
+            return
+        }
+        self.init(
+            status: .ok, headers: [.contentType: "application/json", .eTag: body.entityTag],
+            body: ResponseBody(byteBuffer: body.bytes))
     }
 }
 

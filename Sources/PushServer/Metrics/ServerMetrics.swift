@@ -24,12 +24,15 @@ final class ServerMetrics: Sendable {
     private let nearbySubscriptions: Meter
     private let nearbyAge: Meter
     private let statisticsSubscriptions: Meter
+    private let certificateEnd: Meter?
     private let sources: [Source]
     /// The amount of each source that its counter contains.
     private let counted: Mutex<[Int]>
 
     /// Makes all metrics in `registry`, so that each exists with the value zero from the start.
-    init(registry: PrometheusRegistry, version: String, node: String) {
+    ///
+    /// That of a certificate exists only if the server `hasCertificate`.
+    init(registry: PrometheusRegistry, version: String, node: String, hasCertificate: Bool = false) {
         registry.describe(Self.help)
         self.registry = registry
         process = ProcessMetrics(registry: registry)
@@ -46,6 +49,7 @@ final class ServerMetrics: Sendable {
         nearbySubscriptions = meter("backline_nearby_subscriptions")
         nearbyAge = meter("backline_nearby_age_seconds")
         statisticsSubscriptions = meter("backline_statistics_subscriptions")
+        certificateEnd = hasCertificate ? meter("backline_certificate_end_seconds") : nil
         meter("backline_build_info", [("version", version), ("node", node)]).set(1)
         sources = Self.sources(registry)
         counted = Mutex(sources.map { _ in 0 })
@@ -59,10 +63,11 @@ final class ServerMetrics: Sendable {
     ///   - liveRooms: the rooms in memory.
     ///   - waitingBytes: the bytes that wait for peers in memory of their own.
     ///   - nearby: the state of the directory that nearby searches use.
+    ///   - certificateEnd: the end of the certificate, in seconds since the Unix epoch; nil: there is none.
     /// - Returns: UTF-8 text, for `Content-Type: text/plain; version=0.0.4; charset=utf-8`.
     func exposition(
         of tallies: [ConnectionTally], httpConnections: Int, liveRooms: Int, waitingBytes: Int,
-        nearby: NearbyRooms.Standing
+        nearby: NearbyRooms.Standing, certificateEnd: Int? = nil
     ) -> [UInt8] {
         let sum = tallies.reduce(ConnectionTally(), +)
         counted.withLock { counted in
@@ -84,6 +89,7 @@ final class ServerMetrics: Sendable {
         nearbySubscriptions.set(nearby.watches)
         nearbyAge.set(nearby.secondsSinceReading)
         statisticsSubscriptions.set(sum.statisticsSubscriptions)
+        if let certificateEnd { self.certificateEnd?.set(certificateEnd) }
         process?.collect()
         return registry.exposition()
     }
@@ -142,6 +148,7 @@ final class ServerMetrics: Sendable {
 
     private static let help = [
         "backline_build_info": "Always 1; the labels name the version and the node.",
+        "backline_certificate_end_seconds": "When the certificate ends, in seconds since 1970.",
         "backline_connections": "Open connections, by protocol.",
         "backline_subscriptions": "Rooms that connections follow, counted once for each connection.",
         "backline_queued_bytes": "Bytes that wait to be sent to WebSocket clients.",

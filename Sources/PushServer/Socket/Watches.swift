@@ -1,5 +1,8 @@
 import RoomService
 
+/// The place of a watch among those of its address.
+typealias WatchPlace = OpenCount<UInt64>.Ticket
+
 /// What a socket watches, by kind.
 struct SocketWatches {
     /// Rooms near points.
@@ -25,7 +28,7 @@ struct SocketWatches {
 
 /// The watches of one kind that a socket has, by the numbers of the messages that began them.
 struct Watches {
-    private var watches: [Int64: WatchID] = [:]
+    private var watches: [Int64: (id: WatchID, place: WatchPlace?)] = [:]
     /// The socket as the watched know it; nil before the first watch.
     private var client: WatchClient?
     /// The watches that get no more changes until the peer takes its answers again.
@@ -42,14 +45,14 @@ struct Watches {
         return made
     }
 
-    /// A watch begins; its first message is on its way.
-    mutating func begin(_ sub: Int64, _ watch: WatchID) {
-        watches[sub] = watch
+    /// A watch begins, which keeps its place among those of its address; its first message is on its way.
+    mutating func begin(_ sub: Int64, _ watch: WatchID, _ place: WatchPlace? = nil) {
+        watches[sub] = (watch, place)
         behind.append(watch)
     }
 
     /// Whether the watch with this number is still this one.
-    func isCurrent(_ watch: WatchID, _ sub: Int64) -> Bool { watches[sub] == watch }
+    func isCurrent(_ watch: WatchID, _ sub: Int64) -> Bool { watches[sub]?.id == watch }
 
     /// A change is on its way.
     mutating func sent(_ watch: WatchID) { behind.append(watch) }
@@ -64,11 +67,11 @@ struct Watches {
     var isBehind: Bool { !behind.isEmpty }
 
     /// Ends the watch with this number, and returns it; nil if there is none.
-    mutating func end(_ sub: Int64) -> WatchID? { watches.removeValue(forKey: sub) }
+    mutating func end(_ sub: Int64) -> WatchID? { watches.removeValue(forKey: sub)?.id }
 
     /// Ends all watches, and returns them.
     mutating func endAll() -> [WatchID] {
         defer { watches = [:] }
-        return Array(watches.values)
+        return watches.values.map(\.id)
     }
 }

@@ -81,7 +81,8 @@ extension WebSocketConnection {
         case .banned: close(.banned, code.detail)
         case .notFound: close(.roomForgotten, code.detail)
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden,
-            .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, .rateLimited, .internal, .unavailable:
+            .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, .rateLimited, .internal, .unavailable,
+            .outcomeUnknown:
             close(.tryAgainLater, code.detail)
         }
     }

@@ -106,7 +106,7 @@ extension WebSocketConnection {
             try loop.admission.command(command, of: session.id, in: room)
         } catch {
             loop.tally.messagesRateLimited += 1
-            requests.order.note(request, error)
+            requests.order.note(request, of: room, error)
             return refuse(request, error)
         }
         requests.began()
@@ -116,7 +116,7 @@ extension WebSocketConnection {
             CommandRequest(
                 actor: .session(session.id, name: session.name), key: key, command: command, network: address,
                 countNewcomer: { admission.newcomer(from: address, to: room) },
-                place: CommandPlace(request, after: earlier, in: requests.order)
+                place: CommandPlace(request, after: earlier, of: room, in: requests.order)
             ) { outcome in
                 feed.onSocket(connection) { $0.commandAnswered(request, outcome) }
             }, to: room)
@@ -170,15 +170,17 @@ extension WebSocketConnection {
 
     /// Answers that a message was not carried out.
     func refuse(_ message: ClientMessage, _ failure: CommandFailure) {
-        if case .command(let request, _, _, _, _) = message { requests.order.note(request, failure) }
+        if case .command(let request, let reference, _, _, _) = message {
+            var room: RoomID?
+            if case .id(let id) = reference { room = id }
+            requests.order.note(request, of: room, failure)
+        }
         refuse(message.id, failure)
     }
 
     /// Answers that a request has failed.
     func refuse(_ request: Int64?, _ failure: CommandFailure) {
-        send(
-            ServerMessage.error(
-                re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+        send(failure.answer(to: request))
     }
 
     /// Continues after the answer that was waited for.
@@ -208,12 +210,13 @@ extension ClientMessage {
 
 extension CommandOrder {
     /// Notes that a command was not carried out; does nothing if it was refused for good.
-    func note(_ number: Int64?, _ failure: CommandFailure) {
+    func note(_ number: Int64?, of room: RoomID?, _ failure: CommandFailure) {
         switch failure.code {
-        case .unavailable: note(number, RoomFailure.unavailable)
+        case .unavailable: note(number, of: room, RoomFailure.unavailable)
+        case .outcomeUnknown: note(number, of: room, RoomFailure.outcomeUnknown)
         case .rateLimited:
             let wait = Int64(failure.retryAfterMs ?? 0)
-            note(number, RoomFailure.refused(.rateLimited(failure.detail, retryAfterMs: wait)))
+            note(number, of: room, RoomFailure.refused(.rateLimited(failure.detail, retryAfterMs: wait)))
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,
             .notFound, .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, .internal:
             break

@@ -11,7 +11,7 @@ extension WebSocketConnection {
             guard watches.nearby.count < limit else {
                 throw CommandFailure(.limitReached, "at most \(limit) nearby subscriptions on one connection")
             }
-            try loop.admission.search(of: session.id)
+            try loop.admission.search(by: asker)
         } catch {
             if error.code == .rateLimited { loop.tally.messagesRateLimited += 1 }
             return refuse(request, error)
@@ -32,12 +32,18 @@ extension WebSocketConnection {
     /// Stays on the loop from the first list to its answer: changes also arrive on the loop, and therefore after it.
     private func showNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
+        let place: WatchPlace?
+        do throws(CommandFailure) {
+            place = try loop.admission.watch(by: asker)
+        } catch {
+            return refuse(request, error)
+        }
         let (feed, connection) = (hub.feed, id)
         let client = watches.nearby.client(limit: watchLimit)
-        let (watch, rooms) = loop.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
+        let (watch, rooms) = loop.rooms.nearby.watch(query, sub: request, of: client, for: asker) { watch, message in
             feed.onSocket(connection) { $0.nearbyChanged(watch, sub: request, message) }
         }
-        watches.nearby.begin(request, watch)
+        watches.nearby.begin(request, watch, place)
         send(ServerMessage.nearby(re: request, rooms: rooms))
         tellWatched()
     }

@@ -193,7 +193,7 @@ extension WebSocketConnection {
         do throws(MessageViolation) {
             refuse(try ClientMessage.parse(text.readableBytesUInt8Span), failure)
         } catch {
-            requests.order.note(error.re, failure)
+            requests.order.note(error.re, of: nil, failure)
             refuse(error.re, failure)
         }
     }

@@ -36,8 +36,18 @@ extension WebSocketConnection {
             throw CommandFailure(
                 .limitReached, "at most \(Self.mostStatistics) subscriptions to statistics on one connection")
         }
-        try loop.admission.search(of: session.id)
+        try loop.admission.search(by: asker)
         return statistics
+    }
+
+    /// A place for one watch more; nil if there is none, which the client is told.
+    private func place(for request: Int64) -> WatchPlace?? {
+        do throws(CommandFailure) {
+            return .some(try loop.admission.watch(by: asker))
+        } catch {
+            refuse(request, error)
+            return nil
+        }
     }
 
     private func refuseWatch(_ request: Int64, _ failure: CommandFailure) {
@@ -91,13 +101,14 @@ extension WebSocketConnection {
     ) {
         switch look {
         case .success(let look):
+            guard let place = place(for: request) else { break }
             let (feed, connection) = (hub.feed, id)
             let client = watches.counts.client(limit: watchLimit)
             let (watch, message) = statistics.countWatches.watch(look, offset: offset, sub: request, of: client) {
                 watch, news in
                 feed.onSocket(connection) { $0.countsChanged(watch, sub: request, news) }
             }
-            watches.counts.begin(request, watch)
+            watches.counts.begin(request, watch, place)
             send(message)
             tellWatched()
         case .failure(let failure): refuse(request, CommandFailure(failure))
@@ -133,8 +144,8 @@ extension WebSocketConnection {
                 throw CommandFailure(.badRequest, "radiusMeters: expected at least 1,000")
             }
             let statistics = try statistics()
-            ask(statistics) { () async throws(RoomFailure) in
-                try await statistics.trendWatches.answer(query)
+            ask(statistics) { [asker] () async throws(RoomFailure) in
+                try await statistics.trendWatches.answer(query, for: asker)
             } _: { socket, top in
                 socket.showTrend(top, of: statistics, query, id: request)
             }
@@ -144,11 +155,12 @@ extension WebSocketConnection {
     }
 
     private func showTrend(
-        _ top: Result<TopAnswer, RoomFailure>, of statistics: StatisticsReader, _ query: TrendingQuery,
+        _ top: Result<SharedTop, RoomFailure>, of statistics: StatisticsReader, _ query: TrendingQuery,
         id request: Int64
     ) {
         switch top {
         case .success(let top):
+            guard let place = place(for: request) else { break }
             let (feed, connection) = (hub.feed, id)
             let client = watches.trends.client(limit: watchLimit)
             let (watch, message) = statistics.trendWatches.watch(
@@ -156,7 +168,7 @@ extension WebSocketConnection {
             ) { watch, message in
                 feed.onSocket(connection) { $0.trendChanged(watch, sub: request, message) }
             }
-            watches.trends.begin(request, watch)
+            watches.trends.begin(request, watch, place)
             send(message)
             tellWatched()
         case .failure(let failure): refuse(request, CommandFailure(failure))

@@ -54,6 +54,9 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// The bytes of the connection's own memory that wait for it.
     let account: WaitingBytes.Account
 
+    /// Who asks on this connection.
+    var asker: Asker { Asker(session.id, from: account.network) }
+
     var context: ChannelHandlerContext?
     var closing = CloseHandshake(role: .server)
     var wheelTick: Int?

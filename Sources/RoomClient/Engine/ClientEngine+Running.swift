@@ -161,7 +161,7 @@ extension ClientEngine {
         case .pending(let reference, let commands): room(reference)?.take(commands)
         case .reaction(let reference, let reaction): room(reference)?.take(reaction)
         case .signal(let reference, let signal): room(reference)?.take(signal)
-        case .deckAnswered(let reference, let key, let error): room(reference)?.deckAnswered(key, error)
+        case .deckAnswered(let reference, let key, let answer): room(reference)?.deckAnswered(key, answer)
         case .deckEnded(let reference, let error): room(reference)?.deckEnded(error)
         case .nearby(let number, let rooms): state.withLock { $0.circles[number]?.rooms }?.take(rooms)
         case .nearbyEnded(let number, let error): state.withLock { $0.circles[number]?.rooms }?.ended(error)

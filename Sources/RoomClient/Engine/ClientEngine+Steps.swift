@@ -37,11 +37,11 @@ extension ClientEngine {
             case .phase(let room, let phase): settle(phase, of: room, &state, &answers)
             case .answered(let number, let answer):
                 let promise = state.promises.removeValue(forKey: number)
-                if let promise { answers.commands.append((promise, Self.result(of: answer))) }
+                guard let promise else { continue }
+                answers.commands.append((promise, Self.result(of: answer)))
             case .told(let number, let refusal):
                 guard let promise = state.tellings.removeValue(forKey: number) else { continue }
-                let error = refusal.map { ClientError($0.code, $0.message, retryAfterMs: $0.retryAfterMs) }
-                answers.tellings.append((promise, error.map { .failure($0) } ?? .success(())))
+                answers.tellings.append((promise, refusal.map { .failure(ClientError($0)) } ?? .success(())))
             case .reaction(let room, let from, let emoji):
                 guard isHeld(room, state, &answers) else { continue }
                 state.deliveries.append(.reaction(room, Reaction(from: MemberID(from), emoji: emoji)))
@@ -51,12 +51,14 @@ extension ClientEngine {
             case .nearby(let watch, let rooms):
                 state.deliveries.append(.nearby(watch, rooms.map { RoomSummary($0) }))
             case .nearbyEnded(let watch, let code):
-                state.deliveries.append(.nearbyEnded(watch, ClientError(code, "the circle is not watched any more")))
+                let end = Refusal(code, "the circle is not watched any more")
+                state.deliveries.append(.nearbyEnded(watch, ClientError(end)))
             case .deckAnswered(let room, let key, let answer):
-                state.deliveries.append(.deckAnswered(room, key: key, ClientError(answer)))
+                let result = Self.result(of: answer).map(\.sequence)
+                state.deliveries.append(.deckAnswered(room, key: key, result))
             case .deckEnded(let room, let code):
-                state.deliveries.append(.deckEnded(room, ClientError(code, "the deck leads the room no more")))
-            case .ended(let code): state.work.append(.end(.ended(code)))
+                state.deliveries.append(.deckEnded(room, ClientError(Refusal(code, "the deck leads the room no more"))))
+            case .ended(let refusal): state.work.append(.end(ClientError(refusal)))
             }
         }
         tellPending(&state, &answers)
@@ -112,7 +114,7 @@ extension ClientEngine {
         }
         switch phase {
         case .offline: push(.offline, to: holders, &answers)
-        case .ended(let code): push(.ended(.ended(code)), to: holders, &answers)
+        case .ended(let refusal): push(.ended(ClientError(refusal)), to: holders, &answers)
         case .connecting, .live, .catchingUp: break
         }
     }

@@ -69,7 +69,7 @@ final class Connection: Sendable {
     private func failed(_ error: ClientError, isAnswered: Bool, for engine: ClientEngine) {
         guard state.withLock({ $0.code == nil }) else { return }
         engine.state.withLock { $0.link.fault = error }
-        let refusal = isAnswered ? HandshakeRefusal(error) : nil
+        let refusal = isAnswered ? Refusal(error) : nil
         engine.input { $0.failed(self.attempt, refusal, at: $1) }
     }
 
@@ -144,10 +144,10 @@ extension SocketPath {
     }
 }
 
-extension HandshakeRefusal {
+extension Refusal {
     init(_ error: ClientError) {
         self.init(
-            code: ErrorName(text: error.code.rawValue),
-            retryAfterMs: error.retryAfter.map { Int($0.wholeMilliseconds) })
+            ErrorName(text: error.code.rawValue), error.message,
+            retryAfterMs: error.retryAfter.map { Int($0.wholeMilliseconds) }, reason: error.reason)
     }
 }

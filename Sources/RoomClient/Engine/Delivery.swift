@@ -16,8 +16,8 @@ enum Delivery: Sendable {
     case reaction(RoomWire.RoomReference, Reaction)
     /// Another member has sent data.
     case signal(RoomWire.RoomReference, Signal)
-    /// What became of a deck that was sent.
-    case deckAnswered(RoomWire.RoomReference, key: String, ClientError?)
+    /// What became of a command of the device's deck; where it was carried out, the number of its last event.
+    case deckAnswered(RoomWire.RoomReference, key: String, Result<Int, ClientError>)
     /// The device's deck leads no more.
     case deckEnded(RoomWire.RoomReference, ClientError)
     /// The rooms of a circle, nearest first.
@@ -54,16 +54,20 @@ struct RoomContents: Sendable {
 
 extension ClientError {
     /// A refusal of the server.
-    init(_ name: ErrorName, _ message: String, retryAfterMs: Int? = nil) {
+    init(_ refusal: Refusal) {
         self.init(
-            Code(rawValue: name.text), message, retryAfter: retryAfterMs.map { .milliseconds($0) })
+            Code(rawValue: refusal.code.text), refusal.message,
+            retryAfter: refusal.retryAfterMs.map { .milliseconds($0) })
+        reason = refusal.reason
     }
 
     /// The server's problem (RFC 9457), or what its status says.
     init(_ response: ClientResponse) {
         do throws(ServerViolation) {
             let problem = try HTTPBody.Problem.parse(response.body)
-            self.init(problem.code, problem.detail, retryAfterMs: problem.retryAfterMs)
+            self.init(
+                Refusal(
+                    problem.code, problem.detail, retryAfterMs: problem.retryAfterMs, reason: problem.reason))
         } catch {
             let code: Code = response.status >= 500 ? .unavailable : .unreadable
             self.init(code, "the server answered with status \(response.status)")
@@ -83,27 +87,11 @@ extension ClientError {
     init?(_ answer: CommandAnswer) {
         switch answer {
         case .acknowledged: return nil
-        case .refused(let name, let message, let retryAfterMs):
-            self.init(name, message, retryAfterMs: retryAfterMs)
+        case .refused(let refusal): self.init(refusal)
         case .superseded: self.init(.superseded, "a later command took its place before it was sent")
         case .expired: self.init(.expired, "there was no connection while the command was worth sending")
         case .outcomeUnknown:
             self.init(.outcomeUnknown, "the connection was lost, and nobody can say whether it was carried out")
         }
-    }
-
-    /// Why a room is followed no more.
-    static func ended(_ name: ErrorName) -> ClientError {
-        let message =
-            switch name.code {
-            case .unauthorized: "the session is over"
-            case .banned: "you are banned from the room"
-            case .notFound: "there is no such room"
-            case .roomClosed: "the room is closed"
-            case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .forbidden, .notMember,
-                .conflict, .tooLarge, .limitReached, .rateLimited, .internal, .unavailable, nil:
-                "the room has ended"
-            }
-        return ClientError(name, message)
     }
 }

@@ -9,8 +9,8 @@ extension Room {
     ///
     /// What it does is shown at once, if it is one of those that can be shown. It returns when the command is durable at
     /// the server. A refusal takes back what was shown. Without a connection it waits for one, for as long as the
-    /// command is worth sending: ten seconds for `play`, `pause`, `resume`, `seek` and `skip`, a day for others. Commands
-    /// of a room are carried out in the order of the calls. A key belongs to one command, however often the call is
+    /// command is worth sending: ten seconds for `play`, `pause`, `resume`, `seek`, `skip` and `finish`, a day for others.
+    /// Commands of a room are carried out in the order of the calls. A key belongs to one command, however often the call is
     /// repeated.
     @discardableResult public func send(
         _ command: Command, key: CommandKey = .random()
@@ -64,17 +64,23 @@ extension Room {
     }
     /// Plays an entry, or the head of the queue.
     public func play(_ entry: EntryID? = nil) async throws(ClientError) { try await send(.play(entry)) }
-    /// Pauses what is on air.
-    public func pause() async throws(ClientError) { try await send(.pause) }
-    /// Goes on with what is on air.
-    public func resume() async throws(ClientError) { try await send(.resume) }
-    /// Goes to a position of what is on air.
-    public func seek(to position: Duration) async throws(ClientError) { try await send(.seek(to: position)) }
-    /// Skips what is on air.
-    public func skip() async throws(ClientError) { try await send(.skip) }
+    /// Pauses what is on air, as it is shown; nothing if that is not on air any more.
+    public func pause() async throws(ClientError) { try await send(.pause(playback?.entry)) }
+    /// Goes on with what is on air, as it is shown; nothing if that is not on air any more.
+    public func resume() async throws(ClientError) { try await send(.resume(playback?.entry)) }
+    /// Goes to a position of what is on air, as it is shown; nothing if that is not on air any more.
+    public func seek(to position: Duration) async throws(ClientError) {
+        try await send(.seek(to: position, of: playback?.entry))
+    }
+    /// Skips what is on air, as it is shown; nothing if that is not on air any more.
+    public func skip() async throws(ClientError) { try await send(.skip(playback?.entry)) }
     /// Votes to skip what is on air; nothing if nothing is.
     public func voteToSkip() async throws(ClientError) {
         if let entry = playback?.entry { try await send(.voteToSkip(entry)) }
+    }
+    /// Takes the vote to skip what is on air back; nothing if nothing is.
+    public func unvoteToSkip() async throws(ClientError) {
+        if let entry = playback?.entry { try await send(.unvoteToSkip(entry)) }
     }
 
     // MARK: What is never logged

@@ -58,11 +58,16 @@ import RoomWire
     public private(set) var pending: [PendingCommand] = []
 
     @ObservationIgnored let engine: ClientEngine
+    /// When the room was made; nil before the room is known.
+    @ObservationIgnored private(set) var createdAt: ServerTime?
     @ObservationIgnored private var tracks: [TrackID: Track] = [:]
     @ObservationIgnored private var order = RequestList()
     @ObservationIgnored private let reactionStreams = Broadcast<Reaction>()
     @ObservationIgnored private let signalStreams = Broadcast<Signal>()
     @ObservationIgnored private weak var deck: Deck?
+    /// Those who wait for the room to be live.
+    @ObservationIgnored private var arrivals: [Promise<Void>] = []
+    @ObservationIgnored private var end: ClientError?
 
     init(_ reference: RoomReference, _ engine: ClientEngine) {
         self.reference = reference
@@ -98,6 +103,7 @@ import RoomWire
         position = Position(contents.position)
         (id, code) = (RoomID(state.id), state.code.description)
         details = RoomDetails(state)
+        createdAt = ServerTime(state.createdAt)
         me = contents.me.map { Membership($0) }
         members = Dictionary(state.members.map { (MemberID($0.id), Member($0)) }) { $1 }
         online = contents.online
@@ -126,6 +132,8 @@ import RoomWire
         known.votes = track.votes
         known.isMine = isMine
         known.waveform = track.waveform.map { WaveformName($0) }
+        known.duration = track.info.durationMs.map { .milliseconds($0) }
+        known.isMissing = track.isMissing
         known.rank = RequestRank(shown: track)
         return known
     }
@@ -151,6 +159,8 @@ import RoomWire
         case .tracksRemoved(let removed): remove(Set(removed.map { TrackID($0) }))
         case .votes(let votes): take(votes)
         case .waveform(let track, let name): tracks[TrackID(track)]?.waveform = WaveformName(name)
+        case .duration(let track, let durationMs): tracks[TrackID(track)]?.duration = .milliseconds(durationMs)
+        case .missing(let missing): for track in pool { track.isMissing = missing.contains(track.id.domain) }
         case .queue(let queue): self.queue = queue.map { QueueEntry($0) }
         case .playback(let playback): self.playback = playback.map { Playback($0) }
         case .finished(let entry):
@@ -183,8 +193,8 @@ import RoomWire
         case .votes(let votes): tracks[TrackID(votes.track)]?.rank != RequestRank(shown: votes)
         case .tracksAdded(let placed): placed.contains { $0.track.votes > 0 }
         case .tracksRemoved(let removed): removed.contains { (tracks[TrackID($0)]?.rank.votes ?? 0) > 0 }
-        case .reset, .properties, .member, .memberLeft, .waveform, .queue, .playback, .finished, .membership, .online,
-            .deck:
+        case .reset, .properties, .member, .memberLeft, .waveform, .duration, .missing, .queue, .playback, .finished,
+            .membership, .online, .deck:
             false
         }
     }
@@ -218,10 +228,37 @@ import RoomWire
             case .live: .live
             case .catchingUp: .catchingUp
             case .offline: .offline(since: time)
-            case .ended(let name): .ended(reason: ClientError.ended(name).message)
+            case .ended(let refusal): .ended(reason: refusal.message)
             }
         if new != self.phase { self.phase = new }
+        if case .ended(let refusal) = phase { end = ClientError(refusal) }
         deck?.roomHasChanged()
+        tellArrivals()
+    }
+
+    /// Waits until the room is ``Phase/live``: known, and as the server has it.
+    ///
+    /// ``RoomClient/run()`` connects meanwhile. Without a connection it waits for one; ``RoomClient/fault`` tells why
+    /// there is none.
+    ///
+    /// - Throws: Why the room is followed no more, for example ``ClientError/Code/notFound``;
+    ///   ``ClientError/Code/cancelled`` if the task is cancelled.
+    public func live() async throws(ClientError) {
+        let arrival = Promise<Void>()
+        arrivals.append(arrival)
+        tellArrivals()
+        try await arrival.value()
+    }
+
+    private func tellArrivals() {
+        let result: Result<Void, ClientError>
+        switch phase {
+        case .live: result = .success(())
+        case .ended(let reason): result = .failure(end ?? ClientError(.roomClosed, reason))
+        case .connecting, .catchingUp, .offline: return
+        }
+        for arrival in arrivals { arrival.fulfil(result) }
+        arrivals = []
     }
 
     func take(_ commands: [PendingCommand]) {
@@ -238,7 +275,7 @@ import RoomWire
 
     func deckEnded(_ error: ClientError) { deck?.ended(error) }
 
-    func deckAnswered(_ key: String, _ error: ClientError?) { deck?.answered(key, error) }
+    func deckAnswered(_ key: String, _ answer: Result<Int, ClientError>) { deck?.answered(key, answer) }
 
     /// Leads the room with this device's own deck.
     ///

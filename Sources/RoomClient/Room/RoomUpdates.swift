@@ -38,6 +38,17 @@ final class RoomFollower: Sendable {
     private struct State {
         var waiting: [RoomUpdate] = []
         var hasEnded = false
+        /// What was told last of each thing that may be told twice: shown, and then confirmed.
+        var told: [RoomChange.Subject: RoomChange] = [:]
+
+        /// The changes without those that say again what was said last.
+        mutating func news(among changes: [RoomChange]) -> [RoomChange] {
+            changes.filter { change in
+                for gone in change.gone { told[gone] = nil }
+                guard let subject = change.subject else { return true }
+                return told.updateValue(change, forKey: subject) != change
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -52,12 +63,20 @@ final class RoomFollower: Sendable {
     func push(_ update: RoomUpdate) {
         state.withLock { state in
             guard !state.hasEnded else { return }
+            var update = update
             switch update {
             // What waits is older than what the room is read anew for.
-            case .reset: state.waiting = []
+            case .reset: (state.waiting, state.told) = ([], [:])
             case .ended: state.hasEnded = true
-            case .offline: if case .offline? = state.waiting.last { return }
-            case .changed(_, let position):
+            case .offline:
+                // The answer to the next connection has these, and tells thereby that it is back.
+                state.told[.membership] = nil
+                state.told[.online] = nil
+                if case .offline? = state.waiting.last { return }
+            case .changed(let changes, let position):
+                let news = state.news(among: changes)
+                guard !news.isEmpty || changes.isEmpty else { return }
+                update = .changed(news, through: position)
                 if state.waiting.count >= Self.mostWaiting { state.waiting = [.reset(position)] }
                 if case .reset? = state.waiting.last {
                     state.waiting[state.waiting.count - 1] = .reset(position)
@@ -78,5 +97,44 @@ final class RoomFollower: Sendable {
             if update != nil || isOver { return update }
         } while await bell.wait()
         return nil
+    }
+}
+
+extension RoomChange {
+    /// What a change gives a new value.
+    enum Subject: Hashable, Sendable {
+        case details, queue, playback, membership, online, missing
+        case member(MemberID)
+        case votes(TrackID)
+        case waveform(TrackID)
+        case duration(TrackID)
+    }
+
+    /// What has a new value; nil for what happens once.
+    var subject: Subject? {
+        switch self {
+        case .details: .details
+        case .member(let member): .member(member.id)
+        case .votes(let track, _, _): .votes(track)
+        case .waveform(let track, _): .waveform(track)
+        case .duration(let track, _): .duration(track)
+        case .missing: .missing
+        case .queue: .queue
+        case .playback: .playback
+        case .membership: .membership
+        case .online: .online
+        case .memberLeft, .tracksAdded, .tracksRemoved, .finished: nil
+        }
+    }
+
+    /// What has no value any more.
+    fileprivate var gone: [Subject] {
+        switch self {
+        case .memberLeft(let member): [.member(member)]
+        case .tracksRemoved(let tracks): tracks.flatMap { [.votes($0), .waveform($0), .duration($0)] }
+        case .details, .member, .votes, .waveform, .duration, .missing, .queue, .playback, .membership, .online,
+            .tracksAdded, .finished:
+            []
+        }
     }
 }

@@ -9,11 +9,13 @@ import RoomDomain
     public nonisolated let id: TrackID
     /// The member who added it.
     public nonisolated let addedBy: MemberID
-    private nonisolated let shared: SharedTrackInfo
+    nonisolated let shared: SharedTrackInfo
     private var shownVotes: Int
     private var isShownMine: Bool
     private var isShownPending = false
     private var shownWaveform: WaveformName?
+    private var measured: Duration?
+    private var isShownMissing: Bool
     /// The place among the requests.
     var rank: RequestRank
     /// Tells observers of changes; nil until somebody reads a member.
@@ -29,11 +31,30 @@ import RoomDomain
         shownVotes = track.votes
         isShownMine = isMine
         shownWaveform = track.waveform.map { WaveformName($0) }
+        isShownMissing = track.isMissing
         rank = RequestRank(shown: track)
     }
 
-    /// What is known of the song.
+    /// What is known of the song, as it was when the track was first seen.
     public nonisolated var info: TrackInfo { TrackInfo(shared.info) }
+
+    /// The length: what a deck has measured, else what whoever added the track has told.
+    public internal(set) var duration: Duration? {
+        get {
+            look(at: \.duration)
+            return measured ?? shared.info.durationMs.map { .milliseconds($0) }
+        }
+        set { if newValue != measured { change(\.duration) { measured = newValue } } }
+    }
+
+    /// Whether the room's deck lacks the song or cannot play it.
+    public internal(set) var isMissing: Bool {
+        get {
+            look(at: \.isMissing)
+            return isShownMissing
+        }
+        set { if newValue != isShownMissing { change(\.isMissing) { isShownMissing = newValue } } }
+    }
 
     /// The number of votes as it is shown: confirmed, and one's own that is on its way.
     public internal(set) var votes: Int {

@@ -17,11 +17,12 @@ public struct Command: Sendable, Equatable {
     /// The track that the command is for; nil for all that are for none, or for several.
     public var track: TrackID? {
         switch domain {
-        case .vote(let track), .unvote(let track), .enqueue(let track, _), .setWaveform(let track, _):
+        case .vote(let track), .unvote(let track), .enqueue(let track, _), .setWaveform(let track, _),
+            .setDuration(let track, _):
             TrackID(track)
         case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks,
-            .removeTracks, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip, .syncDeck,
-            .countSkipVotes, .replaceOwner, .endMembership:
+            .removeTracks, .setMissing, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip,
+            .unvoteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
             nil
         }
     }
@@ -107,20 +108,33 @@ public struct Command: Sendable, Equatable {
 
     /// Plays an entry, or the head of the queue.
     public static func play(_ entry: EntryID? = nil) -> Self { Self(.play(entry: entry?.domain)) }
-    /// Pauses what is on air.
-    public static let pause = Self(.pause)
-    /// Goes on with what is on air.
-    public static let resume = Self(.resume)
-    /// Goes to a position of what is on air.
-    public static func seek(to position: Duration) -> Self { Self(.seek(positionMs: position.wholeMilliseconds)) }
-    /// Skips what is on air.
-    public static let skip = Self(.skip)
+    // Four commands may name the entry that they are for. If that is not on air any more, they change nothing; without
+    // an entry they are for whatever is on air when they arrive.
+
+    /// Pauses an entry that is on air.
+    public static func pause(_ entry: EntryID? = nil) -> Self { Self(.pause(entry: entry?.domain)) }
+    /// Goes on with an entry that is on air.
+    public static func resume(_ entry: EntryID? = nil) -> Self { Self(.resume(entry: entry?.domain)) }
+    /// Goes to a position of an entry that is on air.
+    public static func seek(to position: Duration, of entry: EntryID? = nil) -> Self {
+        Self(.seek(positionMs: position.wholeMilliseconds, entry: entry?.domain))
+    }
+    /// Skips an entry that is on air.
+    public static func skip(_ entry: EntryID? = nil) -> Self { Self(.skip(entry: entry?.domain)) }
     /// Tells that an entry has been played to its end, or cannot be played.
     public static func finish(_ entry: EntryID, isMissing: Bool = false) -> Self {
         Self(.finish(entry: entry.domain, isMissing: isMissing))
     }
     /// Votes to skip an entry that is on air.
     public static func voteToSkip(_ entry: EntryID) -> Self { Self(.voteSkip(entry: entry.domain)) }
+    /// Takes the vote to skip an entry back.
+    public static func unvoteToSkip(_ entry: EntryID) -> Self { Self(.unvoteSkip(entry: entry.domain)) }
+    /// Tells how long a track is, as a deck has measured it.
+    public static func setDuration(_ duration: Duration, of track: TrackID) -> Self {
+        Self(.setDuration(track: track.domain, durationMs: duration.wholeMilliseconds))
+    }
+    /// Tells which tracks the deck lacks or cannot play: all of them, at most 10,000.
+    public static func setMissing(_ tracks: some Sequence<TrackID>) -> Self { Self(.setMissing(tracks.map(\.domain))) }
 }
 
 /// What makes a command one and the same however often it is sent: 1 to 128 characters, for one command only.

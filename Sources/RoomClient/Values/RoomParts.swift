@@ -164,8 +164,10 @@ public struct Playback: Sendable, Hashable {
     public let position: Duration
     /// The instant at which ``position`` holds.
     public let at: ServerTime
-    /// The members who vote to skip it.
+    /// The number of votes to skip it.
     public let skipVotes: Int
+    /// The members who vote to skip it; a vote counts while its member is online.
+    public let skipVoters: Set<MemberID>
 
     init(_ wire: ShownState.Playback) {
         entry = EntryID(wire.entry)
@@ -176,6 +178,7 @@ public struct Playback: Sendable, Hashable {
         position = .milliseconds(wire.positionMs)
         at = ServerTime(wire.at)
         skipVotes = wire.skipVotes
+        skipVoters = Set(wire.skipVoters.map { MemberID($0) })
     }
 
     /// The position in the song at an instant, for example that of ``RoomClient/time``.

@@ -32,6 +32,10 @@ public enum RoomChange: Sendable, Hashable {
     case votes(TrackID, Int, isMine: Bool)
     /// A track has another waveform.
     case waveform(TrackID, WaveformName)
+    /// A track has another length, which the deck has measured.
+    case duration(TrackID, Duration)
+    /// The deck lacks or cannot play exactly these tracks.
+    case missing(Set<TrackID>)
     /// The waiting entries, in play order.
     case queue([QueueEntry])
     /// What is on air; nil: nothing.
@@ -54,6 +58,8 @@ public enum RoomChange: Sendable, Hashable {
         case .tracksRemoved(let tracks): self = .tracksRemoved(tracks.map { TrackID($0) })
         case .votes(let votes): self = .votes(TrackID(votes.track), votes.votes, isMine: votes.isMine)
         case .waveform(let track, let name): self = .waveform(TrackID(track), WaveformName(name))
+        case .duration(let track, let durationMs): self = .duration(TrackID(track), .milliseconds(durationMs))
+        case .missing(let tracks): self = .missing(Set(tracks.map { TrackID($0) }))
         case .queue(let queue): self = .queue(queue.map { QueueEntry($0) })
         case .playback(let playback): self = .playback(playback.map { Playback($0) })
         case .finished(let entry): self = .finished(HistoryEntry(entry))
@@ -77,6 +83,8 @@ public struct TrackSnapshot: Sendable, Hashable, Identifiable {
     public let isMine: Bool
     /// The name of its waveform; nil if nobody has given it one.
     public let waveform: WaveformName?
+    /// Whether the room's deck lacks it or cannot play it.
+    public let isMissing: Bool
 
     init(_ track: RoomDomain.Track, isMine: Bool) {
         id = TrackID(track.id)
@@ -85,6 +93,7 @@ public struct TrackSnapshot: Sendable, Hashable, Identifiable {
         votes = track.votes
         self.isMine = isMine
         waveform = track.waveform.map { WaveformName($0) }
+        isMissing = track.isMissing
     }
 }
 

@@ -57,9 +57,8 @@ extension ClientMachine {
         // The room's answer lets its commands go.
         if isNew, connecting.isOpen { carry(rooms[index].following.connected(isAsked: false), index, at: now) }
         let posted = newCommand(command, to: reference, key: key, isKept: isKept, now)
-        if case .ended(let code) = rooms[index].phase {
-            let refusal = CommandAnswer.refused(code, message: "the room has ended", retryAfterMs: nil)
-            steps.append(.answered(posted.number, refusal))
+        if case .ended(let refusal) = rooms[index].phase {
+            steps.append(.answered(posted.number, .refused(refusal)))
             return (posted.number, finish(at: now))
         }
         let room = rooms[index]
@@ -75,14 +74,21 @@ extension ClientMachine {
         return (posted.number, finish(at: now))
     }
 
-    /// The device's own deck has changed; `deck` names what was played since the last one that was answered.
+    /// The device's own deck has changed: a `syncDeck` names what was played since the last one that was answered, a
+    /// `finish` or `skip` ends the song that the room has on air.
     ///
-    /// Off line nothing is sent, and one deck when the room is back.
-    package mutating func sync(
-        _ deck: Deck, of reference: RoomReference, key: String, at now: ClientMoment
+    /// Off line nothing is sent, and the newest `syncDeck` when the room is back. The end of a song is worth telling at
+    /// once only: it is answered as expired, and the next `syncDeck` names the song with its times.
+    package mutating func lead(
+        _ command: RoomCommand, in reference: RoomReference, key: String, at now: ClientMoment
     ) -> [ClientStep] {
         if let index = rooms.firstIndex(where: { $0.reference == reference }) {
-            rooms[index].deck.changed(deck, key: key)
+            let isWhole = if case .syncDeck = command { true } else { false }
+            if case .offline = rooms[index].phase, !isWhole {
+                steps.append(.deckAnswered(reference, key: key, .expired))
+            } else {
+                rooms[index].deck.changed(command, key: key)
+            }
         }
         return finish(at: now)
     }
@@ -134,9 +140,7 @@ extension ClientMachine {
             let message = message(&rooms[index], ids, room)
             send(message)
         } else {
-            let refusal = ClientStep.Refusal(
-                code: ErrorName(.unavailable), message: "there is no connection", retryAfterMs: nil)
-            steps.append(.told(number, refusal))
+            steps.append(.told(number, Refusal(ErrorName(.unavailable), "there is no connection")))
         }
         return (number, finish(at: now))
     }

@@ -58,18 +58,23 @@ extension ClientMachine {
 
     /// The server did not open the socket of an attempt.
     package mutating func failed(
-        _ attempt: Int, _ refusal: HandshakeRefusal? = nil, at now: ClientMoment
+        _ attempt: Int, _ refusal: Refusal? = nil, at now: ClientMoment
     ) -> [ClientStep] {
         guard connecting.attempt == attempt else { return finish(at: now) }
-        switch refusal?.code.code {
-        case .unauthorized: end(ErrorName(.unauthorized), at: now)
-        case .banned, .notFound: endRoom(of: path, ErrorName(refusal?.code.code ?? .notFound), at: now)
-        case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .forbidden, .notMember, .conflict,
-            .roomClosed, .tooLarge, .limitReached, .rateLimited, .internal, .unavailable, nil:
-            break
-        }
+        if let refusal { take(refusal, at: now) }
         lost(attempt, leastMs: Int64(refusal?.retryAfterMs ?? 0), at: now)
         return finish(at: now)
+    }
+
+    /// What a refused handshake says of the session, or of the socket's room.
+    private mutating func take(_ refusal: Refusal, at now: ClientMoment) {
+        switch refusal.code.code {
+        case .unauthorized: end(refusal, at: now)
+        case .banned, .notFound: endRoom(of: path, refusal, at: now)
+        case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .forbidden, .notMember, .conflict,
+            .roomClosed, .tooLarge, .limitReached, .rateLimited, .internal, .unavailable, .outcomeUnknown, nil:
+            break
+        }
     }
 
     /// The socket of an attempt has closed, with a code if the server gave one.
@@ -77,9 +82,9 @@ extension ClientMachine {
         guard connecting.attempt == attempt else { return finish(at: now) }
         // Protocol, section 3: 4401 session ended, 4403 banned, 4404 room removed.
         switch code {
-        case 4_401: end(ErrorName(.unauthorized), at: now)
-        case 4_403: endRoom(of: path, ErrorName(.banned), at: now)
-        case 4_404: endRoom(of: path, ErrorName(.notFound), at: now)
+        case 4_401: end(Refusal(ErrorName(.unauthorized)), at: now)
+        case 4_403: endRoom(of: path, Refusal(ErrorName(.banned)), at: now)
+        case 4_404: endRoom(of: path, Refusal(ErrorName(.notFound)), at: now)
         default: break
         }
         lost(attempt, at: now)
@@ -115,9 +120,7 @@ extension ClientMachine {
         clock.stop()
         circles.disconnected()
         for number in tellings.values {
-            let refusal = ClientStep.Refusal(
-                code: ErrorName(.unavailable), message: "the connection is lost", retryAfterMs: nil)
-            steps.append(.told(number, refusal))
+            steps.append(.told(number, Refusal(ErrorName(.unavailable), "the connection is lost")))
         }
         tellings = [:]
         for index in rooms.indices {
@@ -127,19 +130,19 @@ extension ClientMachine {
         }
     }
 
-    private mutating func endRoom(of path: SocketPath, _ code: ErrorName, at now: ClientMoment) {
+    private mutating func endRoom(of path: SocketPath, _ refusal: Refusal, at now: ClientMoment) {
         guard case .room(let reference, _) = path, let index = rooms.firstIndex(where: { $0.reference == reference })
         else { return }
-        carry(rooms[index].following.refused(code, retryAfterMs: nil, at: now), index, at: now)
+        carry(rooms[index].following.refused(refusal, at: now), index, at: now)
     }
 
     /// The session is over.
-    private mutating func end(_ code: ErrorName, at now: ClientMoment) {
+    private mutating func end(_ refusal: Refusal, at now: ClientMoment) {
         _ = connecting.stop(code: 1_000)
         disconnected(at: now)
         for index in rooms.indices {
-            carry(rooms[index].following.refused(code, retryAfterMs: nil, at: now), index, at: now)
+            carry(rooms[index].following.refused(refusal, at: now), index, at: now)
         }
-        steps.append(.ended(code))
+        steps.append(.ended(refusal.ending))
     }
 }

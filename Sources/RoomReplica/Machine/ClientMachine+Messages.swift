@@ -59,10 +59,11 @@ extension ClientMachine {
         case .ok(let re): if let re { agreed(re) }
         case .ack(let re, let seq, let keyed, let result):
             if let re { acknowledged(re, seq: seq, keyed: keyed, result: result, at: now) }
-        case .error(let re, let code, let message, let retryAfterMs):
-            if let re { refused(re, .init(code: code, message: message, retryAfterMs: retryAfterMs), at: now) }
+        case .error(let re, let code, let message, let retryAfterMs, let reason):
+            guard let re else { break }
+            refused(re, Refusal(code, message, retryAfterMs: retryAfterMs, reason: reason), at: now)
         case .ended(let room, let code):
-            each(of: room, at: now) { $0.following.refused(code, retryAfterMs: nil, at: now) }
+            each(of: room, at: now) { $0.following.refused(Refusal(code), at: now) }
         case .time(let re, let t1, let t2, let t3):
             guard clock.take(re, t1: t1, t2: t2, t3: t3, at: now.instant) else { return }
             ids += 1
@@ -140,8 +141,8 @@ extension ClientMachine {
         if let number = tellings.removeValue(forKey: re) { steps.append(.told(number, nil)) }
     }
 
-    private mutating func refused(_ re: Int64, _ refusal: ClientStep.Refusal, at now: ClientMoment) {
-        let isForNow = refusal.code.code == .rateLimited || refusal.code.code == .unavailable
+    private mutating func refused(_ re: Int64, _ refusal: Refusal, at now: ClientMoment) {
+        let isForNow = [.rateLimited, .unavailable, .outcomeUnknown].contains(refusal.code.code)
         let again = isForNow ? now.afterWait(ofMs: refusal.retryAfterMs, usualMs: Following.askAgainMs) : nil
         for index in rooms.indices { rooms[index].claim.refused(re, until: again) }
         if let number = tellings.removeValue(forKey: re) { return steps.append(.told(number, refusal)) }
@@ -150,12 +151,9 @@ extension ClientMachine {
         }
         for index in rooms.indices {
             if rooms[index].following.awaits(re) {
-                let done = rooms[index].following.refused(refusal.code, retryAfterMs: refusal.retryAfterMs, at: now)
-                return carry(done, index, at: now)
+                return carry(rooms[index].following.refused(refusal, at: now), index, at: now)
             }
-            let done = rooms[index].commands.refused(
-                re, code: refusal.code, message: refusal.message, retryAfterMs: refusal.retryAfterMs, at: now)
-            if let done { return carry(done, index, at: now) }
+            if let done = rooms[index].commands.refused(re, refusal, at: now) { return carry(done, index, at: now) }
         }
     }
 }

@@ -59,9 +59,8 @@ extension ClientMachine {
                 carry(rooms[index].commands.roomAnswered(epoch: epoch, keyed: keyed, at: now), index, at: now)
             case .phase(let phase):
                 steps.append(.phase(reference, phase))
-                guard case .ended(let code) = phase else { continue }
-                let refusal = CommandAnswer.refused(code, message: "the room has ended", retryAfterMs: nil)
-                carry(rooms[index].commands.end(refusal), index, at: now)
+                guard case .ended(let refusal) = phase else { continue }
+                carry(rooms[index].commands.end(.refused(refusal)), index, at: now)
             }
         }
     }
@@ -97,9 +96,9 @@ extension ClientMachine {
         show([], touched: touched, index)
         if rooms[index].deck.answered(command.number) {
             steps.append(.deckAnswered(rooms[index].reference, key: command.key, answer))
-            if case .refused(let code, _, _) = answer, [.forbidden, .notMember, .roomClosed].contains(code.code) {
+            if case .refused(let refusal) = answer, [.forbidden, .notMember, .roomClosed].contains(refusal.code.code) {
                 rooms[index].deck.end()
-                steps.append(.deckEnded(rooms[index].reference, code))
+                steps.append(.deckEnded(rooms[index].reference, refusal.code))
             }
         } else {
             steps.append(.answered(command.number, answer))
@@ -149,9 +148,9 @@ extension ClientMachine {
         }
         carry(rooms[index].commands.expire(at: now.instant), index, at: now)
         lookAfterDeck(index, at: now)
-        if case .live = rooms[index].phase, let deck = rooms[index].deck.next() {
+        if case .live = rooms[index].phase, let next = rooms[index].deck.next() {
             let command = newCommand(
-                .syncDeck(deck.deck), to: rooms[index].reference, key: deck.key, isKept: false, now)
+                next.command, to: rooms[index].reference, key: next.key, isKept: false, now)
             rooms[index].deck.sent(as: command.number)
             carry(rooms[index].commands.add(command, at: now), index, at: now)
         }

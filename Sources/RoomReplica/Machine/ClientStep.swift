@@ -34,7 +34,7 @@ package enum ClientStep: Sendable, Equatable {
     /// The device's deck leads no more: the role is gone.
     case deckEnded(RoomReference, ErrorName)
     /// The session is over: nothing connects any more.
-    case ended(ErrorName)
+    case ended(Refusal)
 
     /// What is kept on the device.
     package enum Kept: Sendable, Equatable {
@@ -44,19 +44,6 @@ package enum ClientStep: Sendable, Equatable {
         case command(OutboxCommand)
         /// A command that need not be kept any more.
         case answered(CommandNumber)
-    }
-
-    /// Why a signal or a claim was refused.
-    package struct Refusal: Sendable, Equatable {
-        package var code: ErrorName
-        package var message: String
-        package var retryAfterMs: Int?
-
-        package init(code: ErrorName, message: String, retryAfterMs: Int?) {
-            self.code = code
-            self.message = message
-            self.retryAfterMs = retryAfterMs
-        }
     }
 }
 
@@ -74,18 +61,5 @@ package struct TellingNumber: Hashable, Sendable {
 
     package init(rawValue: Int) {
         self.rawValue = rawValue
-    }
-}
-
-/// Why a server did not open a socket.
-package struct HandshakeRefusal: Sendable, Equatable {
-    /// The error of the answer.
-    package var code: ErrorName
-    /// The time after which another attempt may succeed.
-    package var retryAfterMs: Int?
-
-    package init(code: ErrorName, retryAfterMs: Int? = nil) {
-        self.code = code
-        self.retryAfterMs = retryAfterMs
     }
 }

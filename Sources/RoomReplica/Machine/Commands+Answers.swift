@@ -1,5 +1,5 @@
 package import RoomDomain
-package import RoomWire
+import RoomWire
 
 /// What rooms answer.
 extension Commands {
@@ -70,19 +70,17 @@ extension Commands {
     ///
     /// A command that is put off is sent again. The later ones that are in flight with it may be refused only because
     /// it was not carried out, so they are sent again behind it.
-    package mutating func refused(
-        _ re: Int64, code: ErrorName, message: String, retryAfterMs: Int?, at now: ClientMoment
-    ) -> [Step]? {
+    package mutating func refused(_ re: Int64, _ refusal: Refusal, at now: ClientMoment) -> [Step]? {
         guard let index = entries.firstIndex(where: { $0.flight == re }) else { return nil }
-        switch code.code {
+        switch refusal.code.code {
         case .rateLimited:
             putOff(index)
             if case .doubtful = line { break }
-            line = .paused(until: now.after(askedMs: retryAfterMs, usualMs: Self.askAgainMs))
-        case .unavailable:
-            // It may have been carried out nevertheless.
+            line = .paused(until: now.after(askedMs: refusal.retryAfterMs, usualMs: Self.askAgainMs))
+        case .unavailable, .outcomeUnknown:
+            // Servers before `outcome_unknown` say `unavailable` also where it may have been carried out.
             putOff(index)
-            line = .doubtful(askAt: now.afterWait(ofMs: retryAfterMs, usualMs: Self.askAgainMs))
+            line = .doubtful(askAt: now.afterWait(ofMs: refusal.retryAfterMs, usualMs: Self.askAgainMs))
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,
             .notFound, .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, .internal, nil:
             if entries[index].isRefusalVoid {
@@ -90,7 +88,7 @@ extension Commands {
                 entries[index].isRefusalVoid = false
             } else {
                 entries[index].flight = nil
-                entries[index].refusal = .refused(code, message: message, retryAfterMs: retryAfterMs)
+                entries[index].refusal = .refused(refusal)
             }
         }
         return settle()

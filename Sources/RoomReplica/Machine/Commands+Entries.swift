@@ -5,7 +5,7 @@ import RoomWire
 extension Commands {
     /// The answer to a command that names an entry which never came to be.
     static let noEntry = CommandAnswer.refused(
-        ErrorName(.notFound), message: "the entry was not added to the queue", retryAfterMs: nil)
+        Refusal(ErrorName(.notFound), "the entry was not added to the queue"))
 
     /// The steps that tell what became of a command.
     func answer(_ command: OutboxCommand, _ answer: CommandAnswer) -> [Step] {

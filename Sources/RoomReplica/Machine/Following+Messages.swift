@@ -58,16 +58,16 @@ extension Following {
     }
 
     /// The server has ended the subscription, or refused it.
-    package mutating func refused(_ code: ErrorName, retryAfterMs: Int?, at now: ClientMoment) -> [Step] {
+    package mutating func refused(_ refusal: Refusal, at now: ClientMoment) -> [Step] {
         guard !hasEnded else { return [] }
-        switch code.code {
-        case .rateLimited, .unavailable, .internal, .limitReached:
-            question = .again(at: now.afterWait(ofMs: retryAfterMs, usualMs: Self.askAgainMs))
+        switch refusal.code.code {
+        case .rateLimited, .unavailable, .outcomeUnknown, .internal, .limitReached:
+            question = .again(at: now.afterWait(ofMs: refusal.retryAfterMs, usualMs: Self.askAgainMs))
             return turn(to: replica == nil ? .connecting : .offline)
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,
             .notFound, .notMember, .conflict, .roomClosed, .tooLarge, nil:
             question = .none
-            return turn(to: .ended(code))
+            return turn(to: .ended(refusal.ending))
         }
     }
 

@@ -14,7 +14,7 @@ package struct Following: Sendable {
         /// There is a replica, and no connection.
         case offline
         /// The room is not followed any more: its end, a ban, or no such room.
-        case ended(ErrorName)
+        case ended(Refusal)
     }
 
     package enum Step: Equatable, Sendable {

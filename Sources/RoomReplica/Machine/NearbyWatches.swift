@@ -99,7 +99,7 @@ package struct NearbyWatches: Sendable, Equatable {
         guard let index = watches.firstIndex(where: { $0.sub == re }) else { return nil }
         watches[index].sub = nil
         switch code.code {
-        case .rateLimited, .unavailable, .internal:
+        case .rateLimited, .unavailable, .outcomeUnknown, .internal:
             watches[index].again = now.afterWait(ofMs: retryAfterMs, usualMs: Self.askAgainMs)
             return []
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,

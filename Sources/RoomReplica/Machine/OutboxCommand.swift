@@ -64,7 +64,7 @@ package enum CommandAnswer: Sendable, Equatable {
     /// It was carried out and is durable.
     case acknowledged(seq: Int, CommandResult?)
     /// The answer is no; nothing was changed.
-    case refused(ErrorName, message: String, retryAfterMs: Int?)
+    case refused(Refusal)
     /// It was never sent: a later command on this device took its effect back, or says the same.
     case superseded
     /// It was never sent, and it is too late for it now.
@@ -76,14 +76,14 @@ package enum CommandAnswer: Sendable, Equatable {
 extension RoomCommand {
     /// How long the command is worth sending.
     ///
-    /// A live control is good for ten seconds: a pause of an hour ago must not stop the party. Others are good for a
-    /// day.
+    /// A live control is good for ten seconds: a pause of an hour ago must not stop the party, and the end of a song must
+    /// not be logged an hour late. Others are good for a day.
     var lifetimeMs: Int64 {
         switch self {
-        case .play, .pause, .resume, .seek, .skip: 10_000
+        case .play, .pause, .resume, .seek, .skip, .finish: 10_000
         case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks,
-            .removeTracks, .setWaveform, .vote, .unvote, .enqueue, .dequeue, .move, .finish, .voteSkip, .syncDeck,
-            .countSkipVotes, .replaceOwner, .endMembership:
+            .removeTracks, .setWaveform, .setDuration, .setMissing, .vote, .unvote, .enqueue, .dequeue, .move,
+            .voteSkip, .unvoteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
             86_400_000
         }
     }
@@ -91,9 +91,13 @@ extension RoomCommand {
     /// Whether carrying the command out a second time does no harm, although the room has forgotten its key.
     var isHarmlessToRepeat: Bool {
         switch self {
-        case .vote, .unvote, .voteSkip, .finish, .dequeue, .removeTracks, .rename, .leave, .syncDeck: true
+        case .vote, .unvote, .voteSkip, .unvoteSkip, .finish, .dequeue, .removeTracks, .rename, .leave, .syncDeck,
+            .setDuration, .setMissing:
+            true
+        // An entry that has left the air does not come back.
+        case .skip(let entry): entry != nil
         case .join, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks, .setWaveform,
-            .enqueue, .move, .play, .pause, .resume, .seek, .skip, .countSkipVotes, .replaceOwner, .endMembership:
+            .enqueue, .move, .play, .pause, .resume, .seek, .countSkipVotes, .replaceOwner, .endMembership:
             false
         }
     }
@@ -101,10 +105,12 @@ extension RoomCommand {
     /// The entry that the command names, apart from a deck's.
     var namedEntry: EntryID? {
         switch self {
-        case .dequeue(let entry), .move(let entry, _), .finish(let entry, _), .voteSkip(let entry): entry
-        case .play(let entry): entry
+        case .dequeue(let entry), .move(let entry, _), .finish(let entry, _), .voteSkip(let entry),
+            .unvoteSkip(let entry):
+            entry
+        case .play(let entry), .pause(let entry), .resume(let entry), .seek(_, let entry), .skip(let entry): entry
         case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks,
-            .removeTracks, .setWaveform, .vote, .unvote, .enqueue, .pause, .resume, .seek, .skip, .syncDeck,
+            .removeTracks, .setWaveform, .setDuration, .setMissing, .vote, .unvote, .enqueue, .syncDeck,
             .countSkipVotes, .replaceOwner, .endMembership:
             nil
         }
@@ -116,10 +122,15 @@ extension RoomCommand {
         case .dequeue: .dequeue(entry: entry)
         case .move(_, let index): .move(entry: entry, index: index)
         case .play: .play(entry: entry)
+        case .pause: .pause(entry: entry)
+        case .resume: .resume(entry: entry)
+        case .seek(let positionMs, _): .seek(positionMs: positionMs, entry: entry)
+        case .skip: .skip(entry: entry)
         case .finish(_, let isMissing): .finish(entry: entry, isMissing: isMissing)
         case .voteSkip: .voteSkip(entry: entry)
+        case .unvoteSkip: .unvoteSkip(entry: entry)
         case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks,
-            .removeTracks, .setWaveform, .vote, .unvote, .enqueue, .pause, .resume, .seek, .skip, .syncDeck,
+            .removeTracks, .setWaveform, .setDuration, .setMissing, .vote, .unvote, .enqueue, .syncDeck,
             .countSkipVotes, .replaceOwner, .endMembership:
             self
         }
@@ -130,8 +141,8 @@ extension RoomCommand {
         switch self {
         case .vote(let track), .unvote(let track): track
         case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks,
-            .removeTracks, .setWaveform, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish,
-            .voteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
+            .removeTracks, .setWaveform, .setDuration, .setMissing, .enqueue, .dequeue, .move, .play, .pause, .resume,
+            .seek, .skip, .finish, .voteSkip, .unvoteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
             nil
         }
     }

@@ -27,7 +27,8 @@ extension Overlay {
             case .enqueue(confirmed.track, _) where !effect.isEntered:
                 votes.isMine = false
                 votes.votes = 0
-            case .vote, .unvote, .enqueue, .dequeue, .move, .voteSkip, .pause, .resume, .seek, .rename: break
+            case .vote, .unvote, .enqueue, .dequeue, .move, .voteSkip, .unvoteSkip, .pause, .resume, .seek, .rename:
+                break
             }
             if votes.votes == 0 { votes.requestedSeq = nil }
         }
@@ -48,7 +49,7 @@ extension Overlay {
                 guard let place = queue.firstIndex(where: { $0.id == entry }) else { continue }
                 let moved = queue.remove(at: place)
                 queue.insert(moved, at: min(max(0, index), queue.count))
-            case .vote, .unvote, .enqueue, .voteSkip, .pause, .resume, .seek, .rename: break
+            case .vote, .unvote, .enqueue, .voteSkip, .unvoteSkip, .pause, .resume, .seek, .rename: break
             }
         }
         return queue
@@ -57,21 +58,24 @@ extension Overlay {
     /// What is on air.
     package func playback(in replica: Replica) -> ShownState.Playback? {
         guard var playback = replica.playback else { return nil }
-        var hasVoted = replica.hasVotedToSkip
         for effect in effects {
             switch effect.shown {
-            case .voteSkip(playback.entry) where !hasVoted:
-                hasVoted = true
+            case .voteSkip(playback.entry):
+                guard let me = replica.me?.member, playback.skipVoters.insert(me).inserted else { continue }
                 playback.skipVotes &+= 1
-            case .pause where !playback.isPaused:
+            case .unvoteSkip(playback.entry):
+                guard let me = replica.me?.member, playback.skipVoters.remove(me) != nil else { continue }
+                playback.skipVotes = max(0, playback.skipVotes &- 1)
+            case .pause(let entry) where !playback.isPaused && playback.isMeant(by: entry):
                 if let at = effect.at { playback.move(to: playback.position(at: at), at) }
                 playback.isPaused = true
-            case .resume where playback.isPaused:
+            case .resume(let entry) where playback.isPaused && playback.isMeant(by: entry):
                 if let at = effect.at { playback.move(to: playback.positionMs, at) }
                 playback.isPaused = false
-            case .seek(let positionMs):
+            case .seek(let positionMs, let entry) where playback.isMeant(by: entry):
                 playback.move(to: positionMs, effect.at ?? playback.at)
-            case .vote, .unvote, .enqueue, .dequeue, .move, .voteSkip, .pause, .resume, .rename: break
+            case .vote, .unvote, .enqueue, .dequeue, .move, .voteSkip, .unvoteSkip, .pause, .resume, .seek, .rename:
+                break
             }
         }
         return playback
@@ -107,7 +111,8 @@ extension Overlay {
             case .member(let member):
                 if member.id == replica.me?.member { missing.name = false }
                 shown.append(.member(self.member(member.id, in: replica) ?? member))
-            case .properties, .memberLeft, .tracksAdded, .tracksRemoved, .waveform, .finished, .membership, .online,
+            case .properties, .memberLeft, .tracksAdded, .tracksRemoved, .waveform, .duration, .missing, .finished,
+                .membership, .online,
                 .deck:
                 shown.append(change)
             }
@@ -130,6 +135,9 @@ extension ShownState.Playback {
         let (position, beyond) = positionMs.addingReportingOverflow(overflow ? .max : passed)
         return beyond ? .max : position
     }
+
+    /// Whether a command for `entry`, or for whatever is on air, is for this.
+    fileprivate func isMeant(by entry: EntryID?) -> Bool { entry.map { $0 == self.entry } ?? true }
 
     fileprivate mutating func move(to positionMs: Int64, _ at: Timestamp) {
         self.positionMs = positionMs

@@ -9,9 +9,11 @@ extension Overlay {
         case dequeue(EntryID)
         case move(EntryID, to: Int)
         case voteSkip(EntryID)
-        case pause
-        case resume
-        case seek(Int64)
+        case unvoteSkip(EntryID)
+        /// Nil: whatever is on air.
+        case pause(EntryID?)
+        case resume(EntryID?)
+        case seek(Int64, EntryID?)
         case rename(String)
 
         /// Nil for a command that is shown when it comes back.
@@ -23,13 +25,14 @@ extension Overlay {
             case .dequeue(let entry): self = .dequeue(entry)
             case .move(let entry, let index): self = .move(entry, to: index)
             case .voteSkip(let entry): self = .voteSkip(entry)
-            case .pause: self = .pause
-            case .resume: self = .resume
-            case .seek(let positionMs): self = .seek(positionMs)
+            case .unvoteSkip(let entry): self = .unvoteSkip(entry)
+            case .pause(let entry): self = .pause(entry)
+            case .resume(let entry): self = .resume(entry)
+            case .seek(let positionMs, let entry): self = .seek(positionMs, entry)
             case .rename(let name): self = .rename(name)
             case .join, .leave, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .addTracks,
-                .removeTracks, .setWaveform, .play, .skip, .finish, .syncDeck, .countSkipVotes, .replaceOwner,
-                .endMembership:
+                .removeTracks, .setWaveform, .setDuration, .setMissing, .play, .skip, .finish, .syncDeck,
+                .countSkipVotes, .replaceOwner, .endMembership:
                 return nil
             }
         }
@@ -39,7 +42,7 @@ extension Overlay {
             case .vote(let track), .unvote(let track): Touched(votes: [track])
             case .enqueue(let track, _): Touched(votes: [track], queue: true)
             case .dequeue, .move: Touched(queue: true)
-            case .voteSkip, .pause, .resume, .seek: Touched(playback: true)
+            case .voteSkip, .unvoteSkip, .pause, .resume, .seek: Touched(playback: true)
             case .rename: Touched(name: true)
             }
         }
@@ -50,7 +53,12 @@ extension Overlay {
             case .dequeue(entry): .dequeue(other)
             case .move(entry, let index): .move(other, to: index)
             case .voteSkip(entry): .voteSkip(other)
-            case .vote, .unvote, .enqueue, .dequeue, .move, .voteSkip, .pause, .resume, .seek, .rename: self
+            case .unvoteSkip(entry): .unvoteSkip(other)
+            case .pause(entry): .pause(other)
+            case .resume(entry): .resume(other)
+            case .seek(let positionMs, entry): .seek(positionMs, other)
+            case .vote, .unvote, .enqueue, .dequeue, .move, .voteSkip, .unvoteSkip, .pause, .resume, .seek, .rename:
+                self
             }
         }
     }

@@ -24,6 +24,9 @@ extension Replica {
         case .tracksRemoved(let tracks, _): foldTracksRemoved(Set(tracks), &changes)
         case .waveformSet(let track, let waveform, _):
             if tracks.update(track, { $0.waveform = waveform }) { changes.append(.waveform(track, waveform)) }
+        case .durationSet(let track, let durationMs, _):
+            if tracks.update(track, { $0.setDuration(durationMs) }) { changes.append(.duration(track, durationMs)) }
+        case .missingSet(let tracks, _): foldMissingSet(tracks, &changes)
         case .voteCast(let track, let by, let votes, let requestedSeq):
             if by == me?.member { ownVotes.insert(track) }
             count(track, votes, requestedSeq, &changes)
@@ -56,7 +59,12 @@ extension Replica {
         case .skipVoteCast(let entry, let by, let skipVotes):
             guard playback?.entry == entry else { return }
             playback?.skipVotes = skipVotes
-            if by == me?.member { hasVotedToSkip = true }
+            playback?.skipVoters.insert(by)
+            changes.append(.playback(playback))
+        case .skipVoteWithdrawn(let entry, let by, let skipVotes):
+            guard playback?.entry == entry else { return }
+            playback?.skipVotes = skipVotes
+            playback?.skipVoters.remove(by)
             changes.append(.playback(playback))
         case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _, let endedAt, _):
             let info = tracks[track]?.info
@@ -84,7 +92,6 @@ extension Replica {
             let voted = ownVotes
             me = nil
             ownVotes = []
-            hasVotedToSkip = false
             changes.append(.membership(nil))
             // Those whose counts the event names are told below.
             let named = Set(left.votes.map(\.track))
@@ -93,6 +100,7 @@ extension Replica {
         count(left.votes, &changes)
         guard let skipVotes = left.skipVotes, playback != nil else { return }
         playback?.skipVotes = skipVotes
+        playback?.skipVoters.remove(left.member)
         changes.append(.playback(playback))
     }
 
@@ -139,6 +147,7 @@ extension Replica {
         for id in gone {
             requests.move(from: tracks.rank(of: id), to: nil)
             tracks[id] = nil
+            missing.remove(id)
         }
         if !gone.isEmpty {
             pool.removeAll(where: gone.contains)
@@ -148,6 +157,14 @@ extension Replica {
         guard queue.contains(where: { removed.contains($0.track) }) else { return }
         queue.removeAll { removed.contains($0.track) }
         hasOtherQueue = true
+    }
+
+    private mutating func foldMissingSet(_ ids: [TrackID], _ changes: inout [RoomChange]) {
+        let reported = Set(ids.filter { tracks.rank(of: $0) != nil })
+        for id in missing.subtracting(reported) { tracks.update(id) { $0.isMissing = false } }
+        for id in reported.subtracting(missing) { tracks.update(id) { $0.isMissing = true } }
+        missing = reported
+        changes.append(.missing(reported))
     }
 
     private mutating func count(
@@ -204,7 +221,6 @@ extension Replica {
     private mutating func foldPlaybackStarted(_ started: ShownState.Playback, _ changes: inout [RoomChange]) {
         _ = take(started.entry)
         playback = started
-        hasVotedToSkip = false
         changes.append(.playback(started))
     }
 
@@ -222,7 +238,6 @@ extension Replica {
 
     private mutating func foldEntryFinished(_ finished: HistoryEntry, _ changes: inout [RoomChange]) {
         playback = nil
-        hasVotedToSkip = false
         history.insert(finished, at: 0)
         if history.count > RoomLimits.history { history.removeLast() }
         changes += [.playback(nil), .finished(finished)]

@@ -23,6 +23,8 @@ package struct Replica: Sendable {
     package internal(set) var members: [MemberID: ShownState.Member] = [:]
     /// The pool's tracks by number.
     package internal(set) var tracks = TrackTable()
+    /// The tracks that the deck lacks or cannot play: those of ``tracks`` that say so.
+    package internal(set) var missing: Set<TrackID> = []
     /// The pool's order.
     package internal(set) var pool: [TrackID] = []
     /// The tracks with votes, in the order of their requests.
@@ -41,8 +43,6 @@ package struct Replica: Sendable {
     package internal(set) var me: OwnMembership?
     /// The tracks that the client's own member votes for.
     package internal(set) var ownVotes: Set<TrackID> = []
-    /// Whether the own member has voted to skip what is on air, as far as events have told.
-    package internal(set) var hasVotedToSkip = false
     /// The number of online members; nil before the server has told it.
     package internal(set) var online: Int?
     /// The online members; nil if they are not known.
@@ -74,12 +74,21 @@ package struct Replica: Sendable {
             settings: state.settings)
         for member in state.members { members[member.id] = member }
         pool.reserveCapacity(state.pool.count)
-        for track in state.pool where tracks.updateValue(track, forKey: track.id) == nil { pool.append(track.id) }
+        for track in state.pool where tracks.updateValue(track, forKey: track.id) == nil {
+            pool.append(track.id)
+            if track.isMissing { missing.insert(track.id) }
+        }
         requests = RequestOrder(of: tracks, given: state.requests)
         queue = state.queue
         playback = state.playback
         history = state.history
         set(you)
+    }
+
+    /// Whether the own member has voted to skip what is on air.
+    package var hasVotedToSkip: Bool {
+        guard let me, let playback else { return false }
+        return playback.skipVoters.contains(me.member)
     }
 
     /// The room as the protocol shows it: `State`.

@@ -22,6 +22,10 @@ package enum RoomChange: Sendable, Equatable {
     case votes(TrackVotes)
     /// A track has another waveform.
     case waveform(TrackID, WaveformName)
+    /// A track has another length, in milliseconds.
+    case duration(TrackID, Int64)
+    /// The deck lacks exactly these tracks, or cannot play them.
+    case missing(Set<TrackID>)
     /// The waiting entries, in play order.
     case queue([QueueEntry])
     /// What is on air; nil: nothing.

@@ -102,13 +102,13 @@ package final class NearbyRooms: Sendable {
     /// for a client are therefore bounded. Changes are sent at least an interval apart. Changes in listener count alone
     /// are not sent.
     package func watch(
-        _ query: NearbyQuery, sub: Int64, of client: WatchClient,
+        _ query: NearbyQuery, sub: Int64, of client: WatchClient, for asker: Asker,
         deliver: @escaping @Sendable (WatchID, _ message: [UInt8]) -> Void
     ) -> (watch: WatchID, rooms: [RoomSummary]) {
         let (id, found) = state.withLock { state in
             let delivered = WatchClient.Delivery(to: client)
             let id = WatchID(number: state.table.nextNumber(), delivered: delivered)
-            let watch = NearbyWatch(query, sub: sub, delivered) { deliver(id, $0) }
+            let watch = NearbyWatch(query, sub: sub, of: asker.origin, delivered) { deliver(id, $0) }
             return (id, state.table.begin(watch, as: id.number))
         }
         return (id, summaries(of: found))
@@ -160,8 +160,10 @@ package final class NearbyRooms: Sendable {
                 await reader.compareNowAndThen({ state.withLock(\.table.ids) }, take)
                 // Watches are told while the next readings continue, so that searches do not wait for them.
                 group.addTask {
-                    await self.tell()
-                    await self.clock.sleep(for: self.settings.nearby.interval)
+                    let began = self.clock.milliseconds
+                    await self.tell(since: began)
+                    let taken = TimeAmount.nanoseconds(Int64((self.clock.milliseconds - began) * 1e6))
+                    await self.clock.sleep(for: max(.zero, self.settings.nearby.interval - taken))
                     self.readings.intervalPassed()
                 }
             }
@@ -191,11 +193,15 @@ package final class NearbyRooms: Sendable {
         }
     }
 
-    /// Tells the watches that changes concern, those that have waited longest first.
-    private func tell() async {
-        let due = state.withLock { $0.table.takeRound() }
-        for part in due.sorted(by: { $0.since < $1.since }).parts(of: Self.watchesAtOnce) {
-            let told = state.withLock { state in part.compactMap { state.table.change(for: $0.watch) } }
+    /// Tells the watches that changes concern, of all origins in turn.
+    ///
+    /// After half an interval the others wait for the next round, behind the first ones of origins that have come
+    /// meanwhile: whatever is watched, the other half of the time is not for this.
+    private func tell(since began: Double) async {
+        let end = began + Double(settings.nearby.interval.nanoseconds) / 2e6
+        for part in state.withLock({ $0.table.takeRound() }).parts(of: Self.watchesAtOnce) {
+            guard clock.milliseconds < end else { return }
+            let told = state.withLock { state in part.compactMap { state.table.change(for: $0) } }
             for (watch, change) in told { watch.deliver(message(of: change, for: watch)) }
             await Task.yield()
         }

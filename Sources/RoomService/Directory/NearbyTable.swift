@@ -72,10 +72,18 @@ struct NearbyTable {
         ended.delivered.taken()
     }
 
-    /// Begins a round, and returns the watches that changes concern, each with the round since which it waits.
-    mutating func takeRound() -> [(watch: Int, since: Int)] {
+    /// Begins a round, and returns the watches that changes concern: of each origin the one that has waited longest, then
+    /// the second of each, and so on.
+    mutating func takeRound() -> [Int] {
         rounds += 1
-        return due.map { ($0.key, $0.value) }
+        var turns: [HeavyWorkOrigin: Int] = [:]
+        let waiting = due.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.compactMap { number, since in
+            watches[number].map { watch in
+                defer { turns[watch.origin, default: 0] += 1 }
+                return (turn: turns[watch.origin, default: 0], since: since, number: number)
+            }
+        }
+        return waiting.sorted { ($0.turn, $0.since, $0.number) < ($1.turn, $1.since, $1.number) }.map(\.number)
     }
 
     /// Returns the change to tell a watch, if there is one and the watch's client takes it.

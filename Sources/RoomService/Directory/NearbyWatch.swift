@@ -10,6 +10,8 @@ final class PlacedRoom: Sendable {
     let id: UUID
     let entry: DirectoryEntry
     let place: Coordinate
+    /// A hash of the entry.
+    let hash: Int
 
     /// Makes the entry; nil if nearby searches do not show the room.
     init?(_ record: DirectoryRecord) {
@@ -20,6 +22,7 @@ final class PlacedRoom: Sendable {
         entry.owner = nil
         self.entry = entry
         self.place = place
+        hash = entry.hashValue
     }
 }
 
@@ -54,17 +57,28 @@ struct NearbyWatch {
 
     let query: NearbyQuery
     let sub: Int64
+    /// Whose other watches it waits for.
+    let origin: HeavyWorkOrigin
     let delivered: WatchClient.Delivery
     let deliver: Delivery
     /// The area outside which changes do not concern the watch: the reach of the query, or that of the last room in a
     /// full list.
     private(set) var reach: BoundingBox
-    /// The rooms that the client was told of.
-    private var shown: [UUID: PlacedRoom] = [:]
+    /// The rooms that the client was told of, by their ids: what it was told of each is only compared.
+    private var shown: [Shown] = []
 
-    init(_ query: NearbyQuery, sub: Int64, _ delivered: WatchClient.Delivery, deliver: @escaping Delivery) {
+    private struct Shown {
+        var id: UUID
+        var hash: Int
+    }
+
+    init(
+        _ query: NearbyQuery, sub: Int64, of origin: HeavyWorkOrigin, _ delivered: WatchClient.Delivery,
+        deliver: @escaping Delivery
+    ) {
         self.query = query
         self.sub = sub
+        self.origin = origin
         self.delivered = delivered
         self.deliver = deliver
         reach = BoundingBox(around: query.origin, radius: query.radiusMeters)
@@ -73,16 +87,16 @@ struct NearbyWatch {
     /// Stores the rooms that are near now, and returns the change to be told.
     mutating func show(_ found: [FoundRoom]) -> Change {
         var change = Change()
-        var gone = shown
+        var gone = Dictionary(uniqueKeysWithValues: shown.map { ($0.id, $0.hash) })
         for found in found {
             guard let known = gone.removeValue(forKey: found.room.id) else {
                 change.entered.append(found)
                 continue
             }
-            if known !== found.room, known.entry != found.room.entry { change.changed.append(found) }
+            if known != found.room.hash { change.changed.append(found) }
         }
         change.left = Array(gone.keys)
-        shown = Dictionary(uniqueKeysWithValues: found.map { ($0.room.id, $0.room) })
+        shown = found.map { Shown(id: $0.room.id, hash: $0.room.hash) }
         let isFull = found.count == query.limit
         let radius = isFull ? found.last?.distance ?? query.radiusMeters : query.radiusMeters
         reach = BoundingBox(around: query.origin, radius: min(radius, query.radiusMeters))

@@ -29,7 +29,7 @@ package struct RoomListing: Sendable {
             return try await Self.listing(matching, cursor, limit, presence.ranked(), store)
         }
         let (ranked, store) = (presence.ranked(), store)
-        return try await heavyWork.perform(.log, for: session) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: Asker(session)) { () async throws(RoomFailure) in
             try await Self.listing(matching, cursor, limit, ranked, store)
         }
     }

@@ -43,7 +43,7 @@ package struct SessionRooms: Sendable {
         for part in streams.parts(of: Self.sideBySide) {
             let rooms = part.map { RoomID($0) }
             // A turn for each part, so that a long list does not keep others waiting.
-            let members = try await registry.dependencies.heavyWork.perform(.log, for: session) {
+            let members = try await registry.dependencies.heavyWork.perform(.log, for: Asker(session)) {
                 () async throws(RoomFailure) in await Self.members(of: session, in: rooms, registry)
             }
             for found in members {
@@ -76,7 +76,7 @@ package struct SessionRooms: Sendable {
                         switch error {
                         // A room that cannot be read must not hide the others; loading it has logged the fault.
                         case .noSuchRoom, .internalFault, .refused: return (room, .success(nil))
-                        case .unavailable, .busy: return (room, .failure(error))
+                        case .unavailable, .outcomeUnknown, .busy: return (room, .failure(error))
                         }
                     }
                 }

@@ -21,6 +21,9 @@ final class GroupCommit: Sendable {
     private static let patience = TimeAmount.milliseconds(5)
     /// The time for which a room's queue rests: other servers read its events, decide and append in less.
     private static let rest = TimeAmount.milliseconds(4)
+    /// The time between two lines of the server's log that say that the event log could not be written: while it is out
+    /// of reach, each write fails.
+    private static let timeBetweenLines = TimeAmount.seconds(1)
 
     private struct State {
         /// Rooms with something to write and no append under way.
@@ -36,6 +39,9 @@ final class GroupCommit: Sendable {
         var isTimed = false
         var isDue = false
         var isClosed = false
+        /// The rooms whose writes have failed since the last line of the server's log about it, and the time of that line.
+        var untold = 0
+        var toldAt: NIODeadline?
 
         var isWorthFlushing: Bool { !listed.isEmpty && (listed.count >= underWay || isDue || isClosed) }
         var isOver: Bool { listed.isEmpty && resting.isEmpty && isClosed }
@@ -209,12 +215,32 @@ final class GroupCommit: Sendable {
                     // Work that becomes due here is for another flush, because this one continues.
                     state.withLock { $0.sleeper() }?.resume()
                 }
-            default:
-                logger.error(
-                    "The event log could not be written", metadata: ["fault": "\(error)", "rooms": "\(batch.count)"])
+            case .rejected, .corrupt:
+                // It is this room's own, and no other line says so.
+                log(error, of: batch.count)
+                end(batch, batch.map { _ in .failure(error) })
+            case .unreachable, .outcomeUnknown, .transient, .exhausted, .closed:
+                tell(error, of: batch.count)
                 end(batch, batch.map { _ in .failure(error) })
             }
         }
+    }
+
+    private func log(_ fault: StorageFault, of rooms: Int) {
+        logger.error("The event log could not be written", metadata: ["fault": "\(fault)", "rooms": "\(rooms)"])
+    }
+
+    /// Writes a line about rooms whose writes have failed, or counts them for the next one.
+    private func tell(_ fault: StorageFault, of rooms: Int) {
+        let now = loop.now
+        let told = state.withLock { state -> Int? in
+            state.untold += rooms
+            if let last = state.toldAt, now - last < Self.timeBetweenLines { return nil }
+            state.toldAt = now
+            defer { state.untold = 0 }
+            return state.untold
+        }
+        if let told { log(fault, of: told) }
     }
 
     private func end(_ batch: [Entry], _ outcomes: [Result<AppendOutcome, StorageFault>]) {

@@ -15,6 +15,8 @@ final class LogHealth: Sendable {
     static let memory = TimeAmount.seconds(2)
     /// The time after which a late result is replaced by the last one.
     static let patience = TimeAmount.milliseconds(20)
+    /// The time after which a log that does not answer counts as out of reach.
+    static let limit = TimeAmount.seconds(2)
 
     private typealias Answer = Result<Void, StorageFault>
 
@@ -90,8 +92,9 @@ final class LogHealth: Sendable {
             switch step {
             case .answer(let answer): continuation.resume(returning: answer)
             case .wait(let ticket, let starts, let standIn):
-                if let standIn {
-                    loop.scheduleTask(in: Self.patience) { self.waiter(ticket)?.resume(returning: standIn) }
+                let late = standIn ?? .failure(.unreachable(.init(code: "ETIMEDOUT", message: "no answer in time")))
+                loop.scheduleTask(in: standIn == nil ? Self.limit : Self.patience) {
+                    self.waiter(ticket)?.resume(returning: late)
                 }
                 if starts, !jobs.start({ await self.run() }) { end(.failure(.closed)) }
             }

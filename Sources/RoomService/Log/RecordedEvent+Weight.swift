@@ -5,7 +5,7 @@ extension RecordedEvent {
     var weight: Int {
         switch event {
         case .tracksAdded(let tracks, _): tracks.reduce(Self.least) { $0 + $1.info.weight }
-        case .tracksRemoved(let tracks, _): Self.least + 8 * tracks.count
+        case .tracksRemoved(let tracks, _), .missingSet(let tracks, _): Self.least + 8 * tracks.count
         // With the row of the waveform itself.
         case .waveformSet: Self.least + Waveform.byteCount
         case .memberLeft(let left): Self.least + 48 * left.votes.count + (left.note?.utf8.count ?? 0)
@@ -15,9 +15,9 @@ extension RecordedEvent {
         case .roomClosed(_, _, let note), .roleChanged(_, _, _, let note), .memberBanned(_, _, _, _, let note, _),
             .memberUnbanned(_, _, let note):
             Self.least + (note?.utf8.count ?? 0)
-        case .roomCreated, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved,
-            .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast,
-            .entryFinished:
+        case .roomCreated, .durationSet, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved,
+            .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped,
+            .skipVoteCast, .skipVoteWithdrawn, .entryFinished:
             Self.least
         }
     }

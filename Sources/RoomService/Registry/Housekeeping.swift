@@ -1,4 +1,5 @@
 import EventStorage
+import Logging
 import NIOCore
 import RoomDomain
 
@@ -12,6 +13,7 @@ struct Housekeeping: Sendable {
     private let presence: PresenceRegistry
     private let settings: RoomHostSettings
     private let clock: ServerClock
+    private let logger: Logger
 
     init(registry: RoomRegistry, sessions: SessionRegistry, ending: SessionEnding) {
         self.registry = registry
@@ -21,14 +23,17 @@ struct Housekeeping: Sendable {
         presence = registry.dependencies.presence
         settings = registry.dependencies.settings
         clock = registry.dependencies.clock
+        logger = registry.dependencies.logger
     }
 
     /// Runs a round in each ``RoomHostSettings/comparisonInterval``, until the task is cancelled.
     func run() async {
         var rounds = 0
+        var watch = ClockWatch(clock, logger: logger)
         while !Task.isCancelled {
             await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
+            watch.look()
             await registry.readStale()
             // While other servers announce their events, the comparison with the log only finds lost announcements.
             if !presence.hearsOthers || rounds % settings.intervalsBetweenComparisons == 0 {

@@ -26,7 +26,7 @@ package struct RoomHistory: Sendable {
     package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
         let (live, position) = try await registry.withRoom(room, for: session) { ($0, $0.position) }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
-        return try await heavyWork.perform(.log, for: session) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: Asker(session)) { () async throws(RoomFailure) in
             do {
                 var state = try await store.state(of: room, at: seq, logger: logger)
                 // The log may still contain data that is to be forgotten or was cleared, also since this was read.
@@ -65,7 +65,7 @@ package struct RoomHistory: Sendable {
         guard seq >= 0, seq < position.seq, limit > 0 else {
             return make(LogPage(epoch: position.epoch, events: [], seq: position.seq))
         }
-        return try await heavyWork.perform(.log, for: session) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: Asker(session)) { () async throws(RoomFailure) in
             do {
                 let count = min(limit, position.seq - seq)
                 let stored = try await store.read(

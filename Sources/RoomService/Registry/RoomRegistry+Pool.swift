@@ -11,7 +11,7 @@ extension RoomRegistry {
     ) async throws(RoomFailure) -> [UInt8] {
         // The room is loaded and at its log's head before the turn comes, so that no turn waits for the log.
         let live = try await withRoom(room, for: session) { $0 }
-        return try await dependencies.heavyWork.perform(.pool, for: session) { () async throws(RoomFailure) in
+        return try await dependencies.heavyWork.perform(.pool, for: Asker(session)) { () async throws(RoomFailure) in
             let (position, pool) = try await live.pool(for: session)
             return HTTPBody.pool(pool.page(query), at: position)
         }

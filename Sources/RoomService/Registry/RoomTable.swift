@@ -165,7 +165,7 @@ extension RoomMetrics.LoadOutcome {
             switch result {
             case .success: .loaded
             case .failure(.noSuchRoom): .noSuchRoom
-            case .failure(.unavailable), .failure(.busy), .failure(.refused): .unavailable
+            case .failure(.unavailable), .failure(.outcomeUnknown), .failure(.busy), .failure(.refused): .unavailable
             case .failure(.internalFault): .corrupt
             }
     }

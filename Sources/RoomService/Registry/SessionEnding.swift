@@ -44,7 +44,8 @@ package final class SessionEnding: Sendable {
                     .endMembership(session: session, reason: reason), to: RoomID(stream), by: .server, key: nil)
                 switch outcome {
                 case .acknowledged, .keyReused, .failed(.refused), .failed(.noSuchRoom): continue
-                case .failed(.unavailable), .failed(.busy), .failed(.internalFault): return false
+                case .failed(.unavailable), .failed(.outcomeUnknown), .failed(.busy), .failed(.internalFault):
+                    return false
                 }
             }
             return try await store.memberships(of: session.uuid).isEmpty

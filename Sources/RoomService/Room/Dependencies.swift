@@ -9,6 +9,7 @@ struct Dependencies: Sendable {
     var jobs: BackgroundJobs
     var heavyWork: HeavyWork
     var clock: ServerClock
+    var randomness: ServerRandomness
     var presence: PresenceRegistry
     var shares: LogShares
     var signals: SignalRelay

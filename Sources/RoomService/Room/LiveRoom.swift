@@ -79,8 +79,7 @@ package actor LiveRoom {
 
     /// Decides a command, and answers it when the log has confirmed the answer.
     ///
-    /// Refusals and commands that change nothing are confirmed as well: an answer never rests on a state that another
-    /// node has already changed, or that was never written.
+    /// Refusals and commands that change nothing are confirmed as well: no answer rests on a state that is not the log's.
     package func submit(_ request: CommandRequest) {
         noteUse()
         switch requests.add(request) {
@@ -117,7 +116,8 @@ package actor LiveRoom {
             dependencies.groupCommit.submit(append, commands: commands, to: queueOfAppends())
         case .overtake: appends.overtake()
         case .read: work.read(after: writer.version) { result in self.assumeIsolated { $0.found(result) } }
-        case .load: work.load { result in self.assumeIsolated { $0.loaded(result) } }
+        case .load: work.load { new in self.assumeIsolated { $0.loaded(new) } }
+        case .renew: work.renew(writer.epoch, answers.recent) { new in self.assumeIsolated { $0.loaded(new) } }
         case .fellBehind: catchUp()
         case .count:
             dependencies.counting?.enlist(.init(id: id, loop: loop) { self.assumeIsolated { $0.writer.takeTally() } })
@@ -166,7 +166,7 @@ package actor LiveRoom {
 
     private func found(_ result: BatchedReads.Outcome) { run(writer.read(result, logger: dependencies.logger)) }
 
-    /// The whole room was loaded again, because its log was replaced; its followers and waiting requests stay.
+    /// The whole room was loaded again; its followers and waiting requests stay.
     private func loaded(_ result: Result<DecodedRoom, RoomFailure>) {
         if case .success(let room) = result {
             answers.loaded(room.recent)

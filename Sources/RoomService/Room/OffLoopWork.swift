@@ -1,6 +1,8 @@
 import EventStorage
+import Logging
 import NIOCore
 import RoomDomain
+import RoomLog
 
 /// The work of one room outside its event loop: reads of its log, encodings, snapshots.
 ///
@@ -32,11 +34,44 @@ struct OffLoopWork {
         if !isStarted { done(.failure(.unavailable)) }
     }
 
+    /// Gives the room, whose log has lost some of the events that were `shown`, another epoch than `epoch`, unless
+    /// somebody else has done so, and loads it.
+    func renew(
+        _ epoch: String, _ shown: RecentEvents,
+        _ done: @escaping @Sendable (Result<DecodedRoom, RoomFailure>) -> Void
+    ) {
+        let (room, loop, dependencies) = (room, loop, dependencies)
+        let isStarted = dependencies.jobs.start {
+            let renewal = EpochRenewal(of: room, random: dependencies.randomness.next())
+            do throws(StorageFault) {
+                let isFirst = try await dependencies.store.renew(renewal, replacing: epoch)
+                let result = await DecodedRoom.load(room, in: dependencies)
+                if isFirst, case .success(let loaded) = result {
+                    tell(of: shown.lost(in: loaded.recent, at: loaded.head.version.seq), loaded)
+                }
+                loop.execute { done(result) }
+            } catch {
+                loop.execute { done(.failure(.unavailable)) }
+            }
+        }
+        if !isStarted { done(.failure(.unavailable)) }
+    }
+
+    private func tell(of lost: Int, _ loaded: DecodedRoom) {
+        dependencies.metrics.wentBack(lost: lost)
+        dependencies.logger.error(
+            "A room's log has lost events that were shown: all who follow the room begin anew",
+            metadata: [
+                "room": "\(room)", "log": "\(loaded.head.version.seq)", "lost": "\(lost)",
+                "epoch": "\(loaded.head.epoch)",
+            ])
+    }
+
     /// Reads a part of the log when the turn of `session` comes; nil if too many reads are under way, or it cannot be
     /// read.
     func read(_ part: MissedEvents, for session: SessionID, _ done: @escaping @Sendable ([RecordedEvent]?) -> Void) {
         let store = dependencies.store
-        dependencies.heavyWork.start(.log, for: session, thenOn: loop) {
+        dependencies.heavyWork.start(.log, for: Asker(session), thenOn: loop) {
             await part.read(from: store)
         } _: { result in
             let events = try? result.get()

@@ -12,6 +12,8 @@ struct PendingAppend {
         var answers: [(request: Int, outcome: CommandOutcome)]
         var verifications: [Int]
         var weight: Int
+        /// The log's version once all of them are durable; nil if they were not handed over.
+        var resulting: StreamVersion?
 
         init(_ parts: some Collection<PendingAppend>) {
             // Most often there is one.
@@ -21,10 +23,13 @@ struct PendingAppend {
             answers = only?.answers ?? parts.flatMap(\.answers)
             verifications = parts.flatMap(\.verifications)
             weight = parts.reduce(0) { $0 + $1.weight }
+            resulting = parts.reversed().first?.resulting
         }
     }
 
     private(set) var events: [RecordedEvent] = []
+    /// The log's version once it is durable; nil until it is handed over.
+    var resulting: StreamVersion?
     /// About how many bytes it takes.
     private(set) var weight = 0
     var keys: [CommandKey] = []

@@ -84,6 +84,7 @@ struct Projection {
         gathering.verifications = requests
         let append = gathering.append(to: state, expecting: version, in: epoch)
         version = append.resulting
+        gathering.resulting = version
         handedOverWeight += gathering.weight
         handedOver.append(gathering)
         gathering = PendingAppend()
@@ -92,6 +93,9 @@ struct Projection {
 
     /// The number of events in the first `parts` of the appends that were handed over.
     func events(in parts: Int) -> Int { handedOver.prefix(parts).reduce(0) { $0 + $1.events.count } }
+
+    /// The number of commands that these answer.
+    func answers(in parts: Int) -> Int { handedOver.prefix(parts).reduce(0) { $0 + $1.answers.count } }
 
     /// The first `parts` of the appends that were handed over are durable: takes their contents out.
     mutating func becameDurable(_ parts: Int) -> PendingAppend.Contents {

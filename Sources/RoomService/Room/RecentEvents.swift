@@ -26,6 +26,19 @@ struct RecentEvents: Sendable {
     /// The newest `count` of them.
     func suffix(_ count: Int) -> ArraySlice<RecordedEvent> { newest.suffix(count) }
 
+    /// How many of these events the same room's log, which is at `seq`, does not have; `others` are its newest.
+    ///
+    /// Where the two have no event in common, those that neither has are counted by their numbers.
+    func lost(in others: RecentEvents, at seq: Int) -> Int {
+        guard let last = newest.last?.seq else { return 0 }
+        let log = Dictionary(others.newest.map { ($0.seq, $0) }) { first, _ in first }
+        let common = newest.last { $0.seq <= seq && (log[$0.seq] == $0 || log[$0.seq] == nil && $0.seq < others.first) }
+        return last - (common?.seq ?? min(seq, newest[0].seq - 1))
+    }
+
+    /// The number of the oldest event.
+    private var first: Int { newest.first?.seq ?? .max }
+
     /// Adds the events that follow the last one.
     mutating func append(_ events: [RecordedEvent]) {
         newest += events

@@ -63,6 +63,9 @@ package struct RoomAnswers: ~Copyable {
     /// Keeps these newest events, those of the log that replaces the present one.
     mutating func loaded(_ recent: RecentEvents) { subscriptions.replaced(recent: recent) }
 
+    /// The newest durable events.
+    var recent: RecentEvents { subscriptions.recent }
+
     /// The room is that of another log from now on.
     mutating func replaced() { states.replaced() }
 

@@ -190,14 +190,11 @@ struct RoomFollowing: ~Copyable {
     ) -> [Step] {
         guard let change else { return [] }
         let frame = setFrame() + observe(room)
-        switch change {
-        case .nothing: return frame
-        // Votes are not counted when a member arrives: after a start the others come back one by one.
-        case .more: return frame + reviewOwner(in: room, at: now)
-        case .fewer:
-            return frame + commands.countSkipVotes(in: room.confirmed, online: presence.online, at: now)
-                + reviewOwner(in: room, at: now)
-        }
+        guard change != .nothing else { return frame }
+        return frame
+            + commands.countSkipVotes(
+                in: room.confirmed, online: presence.online, someCameBack: change == .more, at: now)
+            + reviewOwner(in: room, at: now)
     }
 
     private mutating func setFrame() -> [Step] {

@@ -14,6 +14,14 @@ extension RoomWriter {
         }
     }
 
+    /// Reads what the room lacks.
+    mutating func catchUp() -> [Step] { condition == .stale ? read() : [] }
+
+    /// Another look at the log has shown its head.
+    mutating func compare(with head: StreamHead) -> [Step] {
+        condition == .stale || head.epoch != epoch || head.version != version ? read() : []
+    }
+
     /// A read of the events after `version` has ended.
     mutating func read(_ result: BatchedReads.Outcome, logger: Logger) -> [Step] {
         read(reading(of: result, logger: logger))
@@ -22,6 +30,7 @@ extension RoomWriter {
     /// What it has brought.
     private func reading(of result: BatchedReads.Outcome, logger: Logger) -> Reading {
         switch result {
+        case .success(let loaded?) where loaded.head.epoch == epoch && !loaded.continues: return .wentBack
         case .success(let loaded?) where loaded.head.epoch == epoch:
             do throws(LogFault) {
                 let events = try loaded.events.recorded(after: version.seq, through: loaded.head.version.seq)

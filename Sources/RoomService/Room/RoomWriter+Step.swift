@@ -33,6 +33,8 @@ extension RoomWriter {
         case overtake
         /// Reads the events after `version`, and calls ``RoomWriter/read(_:)``.
         case read
+        /// Gives the room a new epoch, because its log has lost events that were shown, and goes on as with ``load``.
+        case renew
         /// Reads the whole room, whose log was replaced, and calls ``RoomWriter/read(_:)``.
         case load
         /// The log has events that were not read. Calls ``RoomWriter/catchUp()`` if anybody follows the room.
@@ -69,6 +71,8 @@ extension RoomWriter {
     enum Reading {
         /// The events and keyed commands after `version`, and the log's version.
         case events([RecordedEvent], keys: [CommandKey], version: StreamVersion)
+        /// The log has lost events that were shown.
+        case wentBack
         /// The log was replaced: the room has to be loaded.
         case replaced
         /// The room of the log that has replaced the former one.

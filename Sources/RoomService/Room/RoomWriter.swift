@@ -22,6 +22,7 @@ import RoomWire
 /// 6. **A verification is answered after an append or a read that began later than it was asked for**, or when the log is
 ///    out of reach.
 /// 7. **At most one read is under way**, and none while anything is handed over.
+/// 8. **`unavailable` means not done.** A command whose append may have been written is answered `outcomeUnknown`.
 struct RoomWriter: ~Copyable {
     private(set) var condition = Condition.current
     private(set) var epoch: String
@@ -142,7 +143,7 @@ struct RoomWriter: ~Copyable {
         conflictsInARow = 0
         let durable = projection.becameDurable(parts)
         for key in durable.keys { keys.remember(key) }
-        version.keyed += durable.keys.count
+        version = durable.resulting ?? version
         var steps = fold(durable.events, areOwn: true)
         if !durable.events.isEmpty { steps.append(.announce(seq: version.seq)) }
         for (request, outcome) in durable.answers { steps.append(.reply(request, outcome)) }
@@ -175,8 +176,12 @@ struct RoomWriter: ~Copyable {
             counted.expectOwn()
             steps.append(.announce(seq: version.seq + projection.events(in: underWay)))
         }
-        let failure = if case .rejected = fault { RoomFailure.internalFault } else { RoomFailure.unavailable }
-        return steps + dropUndurable().map { .reply($0, .failed(failure)) } + giveUpVerifying()
+        let failure = fault.isWrongRequest ? RoomFailure.internalFault : .unavailable
+        let doubtful = fault.outcomeIsUnknown ? projection.answers(in: underWay) : 0
+        steps += dropUndurable().enumerated().map { index, request in
+            .reply(request, .failed(index < doubtful ? .outcomeUnknown : failure))
+        }
+        return steps + giveUpVerifying()
     }
 
     /// Drops everything that is decided and not durable, and returns its requests; the log must be read before anything
@@ -193,7 +198,6 @@ struct RoomWriter: ~Copyable {
         let redaction = Redaction(by: durable)
         let events = redaction.shown(durable)
         let hasBegunCounting = counted.fold(events, areOwn: areOwn)
-        version.seq = confirmed.seq
         return (hasBegunCounting ? [.count] : []) + [.show(events, redaction)]
     }
 
@@ -203,7 +207,7 @@ struct RoomWriter: ~Copyable {
     // MARK: Reading
 
     /// Reads the log, unless that is under way or must wait for an append.
-    private mutating func read() -> [Step] {
+    mutating func read() -> [Step] {
         guard condition == .current || condition == .stale, !isWriting else { return [] }
         condition = .reading
         // The events that other servers announced are durable, and are among those that are read.
@@ -218,8 +222,9 @@ struct RoomWriter: ~Copyable {
         switch reading {
         case .events(let events, let keys, let version):
             for key in keys { self.keys.remember(key) }
-            self.version.keyed = version.keyed
+            self.version = version
             return fold(events) + becomeCurrent()
+        case .wentBack: return [.renew]
         case .replaced: return [.load]
         case .room(let room):
             epoch = room.head.epoch
@@ -260,14 +265,6 @@ struct RoomWriter: ~Copyable {
         guard heard > version.seq, condition == .current || condition == .stale, !isWriting else { return [] }
         condition = .stale
         return [.fellBehind]
-    }
-
-    /// Reads what the room lacks.
-    mutating func catchUp() -> [Step] { condition == .stale ? read() : [] }
-
-    /// Another look at the log has shown its head.
-    mutating func compare(with head: StreamHead) -> [Step] {
-        condition == .stale || head.epoch != epoch || head.version != version ? read() : []
     }
 
     // MARK: Verifying

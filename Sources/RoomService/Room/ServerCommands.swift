@@ -7,7 +7,7 @@ import RoomDomain
 /// Several servers may give the same command; the log lets one of them succeed.
 struct ServerCommands {
     private let registry: PresenceRegistry
-    /// The time after which votes to skip are counted again, if this server did not hear the others.
+    /// The time after which votes to skip are counted again, if this server did not know who is online.
     private let beat: TimeAmount
     private var owner = OwnerWatch()
     /// The time of the next look at the owner.
@@ -19,11 +19,17 @@ struct ServerCommands {
         self.beat = beat
     }
 
-    /// Skips the current track if the members who are online now are few enough for the votes that it has.
-    mutating func countSkipVotes(in room: RoomState, online: Set<MemberID>, at now: NIODeadline) -> [FollowingStep] {
+    /// Skips the current track if enough of the members who are online now vote for that.
+    ///
+    /// If some of them have just come back, this waits until all others have had the time to: after a start they come
+    /// back one by one.
+    mutating func countSkipVotes(
+        in room: RoomState, online: Set<MemberID>, someCameBack: Bool = false, at now: NIODeadline
+    ) -> [FollowingStep] {
         guard room.isVotedOut(online: online) else { return [] }
         // A member at a server from which nothing is heard may still be connected.
-        guard !registry.seesEverybody else { return [.submit(.countSkipVotes)] }
+        let isKnown = someCameBack ? registry.knowsWhoIsOffline : registry.seesEverybody
+        guard !isKnown else { return [.submit(.countSkipVotes)] }
         guard !skipCountIsSet else { return [] }
         skipCountIsSet = true
         return [.set(.skipCount, at: now + beat)]
@@ -34,7 +40,7 @@ struct ServerCommands {
         in room: RoomState, online: Set<MemberID>, isFollowed: Bool, at now: NIODeadline
     ) -> [FollowingStep] {
         skipCountIsSet = false
-        return isFollowed ? countSkipVotes(in: room, online: online, at: now) : []
+        return isFollowed ? countSkipVotes(in: room, online: online, someCameBack: true, at: now) : []
     }
 
     /// Looks whether the owner is to be replaced.

@@ -32,7 +32,7 @@ struct SubscriptionAnswers {
     private static let attempts = 3
 
     /// The newest durable events, so that resuming after a short absence needs no read.
-    private var recent: RecentEvents
+    private(set) var recent: RecentEvents
     private let logIsShared: Bool
     private let resumableEvents: Int
     private let resumableBytes: Int
@@ -86,8 +86,9 @@ struct SubscriptionAnswers {
         // Without the log there is no answer for a client that has seen more: a snapshot would go back in time.
         guard !isAhead(request, of: writer) || writer.condition == .current else { return .refuse(.unavailable) }
         let last = writer.confirmed.seq
-        guard let seq = lastSeen(by: request, of: writer.epoch), seq >= 0, seq <= last, !writer.confirmed.isForgotten,
-            last - seq <= resumableEvents
+        // Of a forgotten room no event is shown, and nothing can happen in it any more.
+        guard let seq = lastSeen(by: request, of: writer.epoch), seq >= 0, seq <= last, last - seq <= resumableEvents,
+            !writer.confirmed.isForgotten || seq == last
         else { return .encode(attempts: Self.attempts) }
         let missing = last - seq
         if missing <= recent.count { return .resume(after: seq, with: recent.suffix(missing)) }

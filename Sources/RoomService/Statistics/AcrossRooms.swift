@@ -1,11 +1,44 @@
+import ByteText
 import EventStorage
 import FoundationEssentials
 import GeoSearch
-import NIOCore
+package import NIOCore
 import RoomDomain
 import RoomStatistics
 package import RoomWire
 import Synchronization
+
+/// What was played most, made once for all who ask.
+package struct SharedTop: Sendable {
+    package let answer: TopAnswer
+    /// A hash of the songs, by which later answers are compared.
+    let hash: Int
+
+    init(_ answer: TopAnswer) {
+        self.answer = answer
+        hash = answer.songs.hashValue
+    }
+}
+
+/// What was played most, as JSON.
+package struct TopBody: Sendable {
+    package let bytes: ByteBuffer
+    /// A strong entity tag, in quotation marks.
+    package let entityTag: String
+
+    package init(_ json: [UInt8]) {
+        bytes = ByteBuffer(bytes: json)
+        var hashes: [UInt8] = []
+        for salt in 0..<2 {
+            var hasher = Hasher()
+            hasher.combine(salt)
+            hasher.combine(json)
+            let hash = hasher.finalize()
+            hashes += (0..<8).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
+        }
+        entityTag = "\"\(Base64.url.encode(hashes))\""
+    }
+}
 
 /// What is played across rooms; may be used on any thread.
 ///
@@ -28,60 +61,111 @@ package final class AcrossRooms: Sendable {
     private struct Answer {
         /// When it was asked for, in milliseconds of the server's clock.
         var at: Double
+        var from: Int64
+        var to: Int64
         var top: Task<Result<[TopTrack], StorageFault>, Never>
+        /// Its beginnings that were asked for, by the number of songs.
+        var made: [Int: Made] = [:]
     }
 
+    private struct Made {
+        var top: SharedTop
+        var body: TopBody?
+    }
+
+    /// The beginnings of one answer that are kept.
+    private static let mostMade = 4
+
+    private let heavyWork: HeavyWork
     private let statistics: any StatisticsStore
     private let nearby: NearbyRooms
     private let clock: ServerClock
     private let leastOwners: Int
     private let answers = Mutex<[Question: Answer]>([:])
 
-    init(statistics: any StatisticsStore, nearby: NearbyRooms, clock: ServerClock, settings: CountingSettings) {
+    init(
+        statistics: any StatisticsStore, nearby: NearbyRooms, clock: ServerClock, heavyWork: HeavyWork,
+        settings: CountingSettings
+    ) {
+        self.heavyWork = heavyWork
         self.statistics = statistics
         self.nearby = nearby
         self.clock = clock
         leastOwners = max(2, settings.leastOwners)
     }
 
-    /// Returns what was played most, in all rooms.
+    /// Returns what was played most, in all rooms; up to half a minute old.
     package func top(
         _ window: StatisticsWindow, byArtist: Bool, limit: Int
-    ) async throws(RoomFailure) -> TopAnswer {
-        let (from, to) = span(of: window)
-        let now = clock.milliseconds
+    ) async throws(RoomFailure) -> SharedTop {
         let question = Question(window: window, byArtist: byArtist)
-        let task = answers.withLock { answers in
-            if let answer = answers[question], now - answer.at < Self.kept[window] ?? 0 { return answer.top }
-            let task = Task { await self.compute(question, from: from, to: to) }
-            answers[question] = Answer(at: now, top: task)
-            return task
-        }
+        let known = known(question)
+        if let made = known.made[limit] { return made.top }
         do throws(StorageFault) {
-            return answer(try await task.value.get(), window, from: from, to: to, limit: limit)
+            let songs = try await known.top.value.get()
+            let top = SharedTop(answer(songs, window, from: known.from, to: known.to, limit: limit))
+            keep(Made(top: top), of: question, madeAt: known.at, limit)
+            return top
         } catch {
             answers.withLock { $0[question] = nil }
             throw RoomFailure(error)
         }
     }
 
+    /// Returns the same as JSON, encoded once for all who ask.
+    package func body(
+        _ window: StatisticsWindow, byArtist: Bool, limit: Int
+    ) async throws(RoomFailure) -> TopBody {
+        let question = Question(window: window, byArtist: byArtist)
+        let known = known(question)
+        if let body = known.made[limit]?.body { return body }
+        let top = try await top(window, byArtist: byArtist, limit: limit)
+        let body = TopBody(top.answer.encoded(areArtists: byArtist))
+        keep(Made(top: top, body: body), of: question, madeAt: known.at, limit)
+        return body
+    }
+
+    private func keep(_ made: Made, of question: Question, madeAt at: Double, _ limit: Int) {
+        answers.withLock { answers in
+            guard answers[question]?.at == at else { return }
+            if answers[question]?.made.count ?? 0 >= Self.mostMade { answers[question]?.made = [:] }
+            answers[question]?.made[limit] = made
+        }
+    }
+
+    /// The answer to a question that is kept, or the one that is being made.
+    private func known(_ question: Question) -> Answer {
+        let (from, to) = span(of: question.window)
+        let now = clock.milliseconds
+        return answers.withLock { answers in
+            if let answer = answers[question], now - answer.at < Self.kept[question.window] ?? 0 { return answer }
+            let task = Task { await self.compute(question, from: from, to: to) }
+            let answer = Answer(at: now, from: from, to: to, top: task)
+            answers[question] = answer
+            return answer
+        }
+    }
+
     /// Returns what was played most in the open public rooms near a point, which is neither kept nor logged.
     package func top(
-        near place: NearbyQuery, _ window: StatisticsWindow, byArtist: Bool, limit: Int
-    ) async throws(RoomFailure) -> TopAnswer {
+        near place: NearbyQuery, _ window: StatisticsWindow, byArtist: Bool, limit: Int, for asker: Asker
+    ) async throws(RoomFailure) -> SharedTop {
         var place = place
         place.limit = Self.roomsNearby
         let rooms = try await nearby.search(place)
         let (from, to) = span(of: window)
-        do throws(StorageFault) {
-            let top = try await statistics.top(
-                TopQuestion(
-                    from: from, to: to, streams: rooms.map(\.id.uuid), byArtist: byArtist, leastOwners: leastOwners,
-                    limit: Self.mostSongs))
-            return answer(top, window, from: from, to: to, limit: limit)
-        } catch {
-            throw RoomFailure(error)
+        let question = TopQuestion(
+            from: from, to: to, streams: rooms.map(\.id.uuid), byArtist: byArtist, leastOwners: leastOwners,
+            limit: Self.mostSongs)
+        let statistics = statistics
+        let top = try await heavyWork.perform(.statistics, for: asker) { () async throws(RoomFailure) in
+            do throws(StorageFault) {
+                return try await statistics.top(question)
+            } catch {
+                throw RoomFailure(error)
+            }
         }
+        return SharedTop(answer(top, window, from: from, to: to, limit: limit))
     }
 
     /// The time that a window has now; a week has whole days in UTC.

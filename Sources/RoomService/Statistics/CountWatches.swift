@@ -53,9 +53,9 @@ package final class CountWatches: Sendable {
 
     /// Looks at a room's counts, for a session that may look at the room.
     package func look(at room: RoomID, for session: SessionID) async throws(RoomFailure) -> Look {
-        let position = try await registry.withRoom(room, for: session) { $0.position }
+        let seen = try await registry.withRoom(room, for: session) { Seen($0) }
         do throws(StorageFault) {
-            return Look(room: room, session: session, counts: try await read(room, at: position))
+            return Look(room: room, session: session, counts: try await read(room, seen))
         } catch {
             throw RoomFailure(error)
         }
@@ -91,13 +91,23 @@ package final class CountWatches: Sendable {
         watch.taken()
     }
 
-    private func read(_ room: RoomID, at position: Position) async throws(StorageFault) -> RecentCounts {
+    /// The room's position, and whether it is to be forgotten: of such a room nothing is shown.
+    private struct Seen {
+        var position: Position
+        var isForgotten: Bool
+
+        init(_ room: isolated LiveRoom) {
+            (position, isForgotten) = (room.position, room.confirmed.isForgotten)
+        }
+    }
+
+    private func read(_ room: RoomID, _ seen: Seen) async throws(StorageFault) -> RecentCounts {
         let present = RoomTally.minute(of: clock.now)
         // Other servers' clocks may be a little ahead.
-        let stored = try await statistics.counts(
-            of: room.uuid, from: present - RecentCounts.minutesRead + 1, to: present + 15)
+        let (from, to) = (present - RecentCounts.minutesRead + 1, present + 15)
+        let stored = seen.isForgotten ? nil : try await statistics.counts(of: room.uuid, from: from, to: to)
         return RecentCounts(
-            position: Position(stored?.position, of: position),
+            position: Position(stored?.position, of: seen.position),
             minutes: (stored?.counts ?? [:]).reduce(into: [:]) { minutes, one in
                 minutes[one.key.minute, default: EventCounts()] += one.value
             }, present: present)
@@ -147,11 +157,11 @@ package final class CountWatches: Sendable {
     private func tell(_ room: RoomID) async {
         let watching = state.withLock { Set($0.rooms[room]?.watches.values.map(\.session) ?? []) }
         do throws(RoomFailure) {
-            let (position, refused) = try await registry.withRoom(room) { live in
-                (live.position, watching.compactMap { session in live.refusal(of: session).map { (session, $0) } })
+            let (seen, refused) = try await registry.withRoom(room) { live in
+                (Seen(live), watching.compactMap { session in live.refusal(of: session).map { (session, $0) } })
             }
             for (session, refusal) in refused { end(room, of: session, because: .refused(refusal)) }
-            guard let counts = try? await read(room, at: position) else { return }
+            guard let counts = try? await read(room, seen) else { return }
             let now = clock.milliseconds
             guard let turn = state.withLock({ $0.rooms[room]?.take(counts, at: now) }) else { return }
             var shown: [Shown: RoomCounts] = [:]

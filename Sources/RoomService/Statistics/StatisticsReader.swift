@@ -19,6 +19,16 @@ package struct StatisticsReader: Sendable {
     private let registry: RoomRegistry
     private let statistics: any StatisticsStore
     private let clock: ServerClock
+    private let rankings = SharedQuestions<Ranking, StreamRanking?>()
+
+    /// A question for what was played most in a room.
+    private struct Ranking: Hashable {
+        var room: RoomID
+        var from: Int64
+        var to: Int64
+        var byArtist: Bool
+        var limit: Int
+    }
 
     init(
         registry: RoomRegistry, nearby: NearbyRooms, statistics: any StatisticsStore, settings: CountingSettings
@@ -26,7 +36,9 @@ package struct StatisticsReader: Sendable {
         self.registry = registry
         self.statistics = statistics
         clock = registry.dependencies.clock
-        acrossRooms = AcrossRooms(statistics: statistics, nearby: nearby, clock: clock, settings: settings)
+        acrossRooms = AcrossRooms(
+            statistics: statistics, nearby: nearby, clock: clock, heavyWork: registry.dependencies.heavyWork,
+            settings: settings)
         countWatches = CountWatches(registry: registry, statistics: statistics)
         trendWatches = TrendWatches(of: acrossRooms, clock: clock)
     }
@@ -45,16 +57,16 @@ package struct StatisticsReader: Sendable {
 
     /// Returns the counts of a room.
     package func counts(
-        of room: RoomID, _ query: StatisticsQuery, for session: SessionID
+        of room: RoomID, _ query: StatisticsQuery, for asker: Asker
     ) async throws(RoomFailure) -> StatisticsAnswer {
-        let position = try await registry.withRoom(room, for: session) { $0.position }
-        let stored = try await read { (store) async throws(StorageFault) in
-            try await store.counts(of: room.uuid, from: query.from, to: query.to)
+        let (position, isForgotten) = try await look(at: room, for: asker)
+        let (stored, seen, sealed) = try await ask(for: asker) { (store) async throws(StorageFault) in
+            (
+                isForgotten ? nil : try await store.counts(of: room.uuid, from: query.from, to: query.to),
+                isForgotten ? [:] : try await store.audience(of: room.uuid, from: query.from, to: query.to),
+                try await store.sealedThrough()
+            )
         }
-        let seen = try await read { (store) async throws(StorageFault) in
-            try await store.audience(of: room.uuid, from: query.from, to: query.to)
-        }
-        let sealed = try await read { (store) async throws(StorageFault) in try await store.sealedThrough() }
         return StatisticsAnswer(
             room: room, position: Position(stored?.position, of: position), time: clock.now, step: query.step.rawValue,
             from: Timestamp(minute: query.from), to: Timestamp(minute: query.to),
@@ -67,16 +79,17 @@ package struct StatisticsReader: Sendable {
 
     /// Returns a page of the songs that were on air, newest first, as JSON.
     package func plays(
-        of room: RoomID, from: Int64, to: Int64, before: PlayCursor?, limit: Int, for session: SessionID
+        of room: RoomID, from: Int64, to: Int64, before: PlayCursor?, limit: Int, for asker: Asker
     ) async throws(RoomFailure) -> [UInt8] {
-        let position = try await registry.withRoom(room, for: session) { $0.position }
+        let (position, isForgotten) = try await look(at: room, for: asker)
+        if isForgotten { return HTTPBody.plays([], at: Position(nil, of: position), next: nil) }
         let limit = min(limit, Self.mostSongs)
-        let stored = try await read { (store) async throws(StorageFault) in
+        let stored = try await ask(for: asker) { (store) async throws(StorageFault) in
             try await store.plays(of: room.uuid, from: from, to: to, before: before?.place, limit: limit + 1)
         }
         let page = stored?.plays.prefix(limit) ?? []
         let next = (stored?.plays.count ?? 0) > limit ? page.last.map { PlayCursor($0.place).text } : nil
-        let songs = try await songs(of: room, page.map { ($0.track, $0.number, $0.addedBy) }, for: session)
+        let songs = try await songs(of: room, page.map { ($0.track, $0.number, $0.addedBy) }, for: asker)
         let plays = page.map { play in
             PlayedSong(
                 entry: EntryID(rawValue: play.entry), song: songs[play.number] ?? CountedSong(unknown: play.number),
@@ -87,16 +100,22 @@ package struct StatisticsReader: Sendable {
     }
 
     /// Returns the songs, or the artists, that were played most, as JSON.
+    ///
+    /// Equal questions at a time are answered together.
     package func ranking(
-        of room: RoomID, from: Int64, to: Int64, byArtist: Bool, limit: Int, for session: SessionID
+        of room: RoomID, from: Int64, to: Int64, byArtist: Bool, limit: Int, for asker: Asker
     ) async throws(RoomFailure) -> [UInt8] {
-        let position = try await registry.withRoom(room, for: session) { $0.position }
-        let stored = try await read { (store) async throws(StorageFault) in
-            try await store.ranking(
-                of: room.uuid, from: from, to: to, byArtist: byArtist, limit: min(limit, Self.mostSongs))
+        let (position, isForgotten) = try await look(at: room, for: asker)
+        if isForgotten { return HTTPBody.ranked([], areArtists: byArtist, at: Position(nil, of: position)) }
+        let question = Ranking(room: room, from: from, to: to, byArtist: byArtist, limit: min(limit, Self.mostSongs))
+        let stored = try await rankings.answer(question) { () async throws(RoomFailure) in
+            try await ask(for: asker) { (store) async throws(StorageFault) in
+                try await store.ranking(
+                    of: room.uuid, from: from, to: to, byArtist: byArtist, limit: question.limit)
+            }
         }
         let tracks = stored?.tracks ?? []
-        let songs = try await songs(of: room, tracks.map { ($0.track.track, $0.number, $0.addedBy) }, for: session)
+        let songs = try await songs(of: room, tracks.map { ($0.track.track, $0.number, $0.addedBy) }, for: asker)
         let ranked = tracks.map { track in
             RankedSong(
                 song: songs[track.number] ?? CountedSong(track.track, number: track.number, addedBy: track.addedBy),
@@ -105,22 +124,35 @@ package struct StatisticsReader: Sendable {
         return HTTPBody.ranked(ranked, areArtists: byArtist, at: Position(stored?.position, of: position))
     }
 
-    private func read<Value: Sendable>(
-        _ body: (any StatisticsStore) async throws(StorageFault) -> Value
+    /// The room's position, and whether it is to be forgotten: of such a room nothing is shown, although the store may
+    /// still have it.
+    private func look(
+        at room: RoomID, for asker: Asker
+    ) async throws(RoomFailure) -> (position: Position, isForgotten: Bool) {
+        try await registry.withRoom(room, for: asker.session) { ($0.position, $0.confirmed.isForgotten) }
+    }
+
+    /// Asks the store when the asker's turn comes.
+    private func ask<Value: Sendable>(
+        for asker: Asker, _ body: @escaping @Sendable (any StatisticsStore) async throws(StorageFault) -> Value
     ) async throws(RoomFailure) -> Value {
-        do throws(StorageFault) {
-            return try await body(statistics)
-        } catch {
-            throw RoomFailure(error)
+        let statistics = statistics
+        return try await registry.dependencies.heavyWork.perform(.statistics, for: asker) {
+            () async throws(RoomFailure) in
+            do throws(StorageFault) {
+                return try await body(statistics)
+            } catch {
+                throw RoomFailure(error)
+            }
         }
     }
 
     /// Describes songs by their numbers: as the pool has them, and those that have left it as they are counted.
     private func songs(
-        of room: RoomID, _ counted: [(track: UUID, number: Int, addedBy: Int)], for session: SessionID
+        of room: RoomID, _ counted: [(track: UUID, number: Int, addedBy: Int)], for asker: Asker
     ) async throws(RoomFailure) -> [Int: CountedSong] {
         let numbers = Set(counted.map(\.number))
-        var songs = try await registry.withRoom(room, for: session) { live in
+        var songs = try await registry.withRoom(room, for: asker.session) { live in
             var songs: [Int: CountedSong] = [:]
             for number in numbers {
                 guard let track = live.confirmed.tracks[TrackID(rawValue: number)] else { continue }
@@ -132,8 +164,9 @@ package struct StatisticsReader: Sendable {
         }
         let gone = counted.filter { songs[$0.number] == nil }
         guard !gone.isEmpty else { return songs }
-        let known = try await read { (store) async throws(StorageFault) in
-            try await store.countedTracks(Array(Set(gone.map(\.track))))
+        let tracks = Array(Set(gone.map(\.track)))
+        let known = try await ask(for: asker) { (store) async throws(StorageFault) in
+            try await store.countedTracks(tracks)
         }
         let names = Dictionary(known.map { ($0.track, $0) }) { one, _ in one }
         for song in gone {

@@ -8,43 +8,91 @@ struct TrendWatch {
     let query: TrendingQuery
     let sub: Int64
     let deliver: @Sendable (_ watch: WatchID, _ message: [UInt8]) -> Void
-    /// What the client was told.
-    var songs: [RankedSong]
+    /// What the client was told, as a hash: it is only compared.
+    var told: Int
     /// When it is answered next, in milliseconds of the server's clock.
     var due: Double
 }
 
 /// Watches of what is played across rooms, and whose turn it is: a value without a clock.
 struct TrendTable {
-    var nextWatch = 0
-    var watches: [Int: TrendWatch] = [:]
+    /// The watches that are due, in the order in which they are answered.
+    private struct Line {
+        var numbers: [Int] = []
+        var next = 0
+        var madeAt = -Double.infinity
+
+        /// The time after which it is made anew, in milliseconds: others may have become due meanwhile.
+        static let age = 1_000.0
+    }
+
+    /// The number of the next watch.
+    private(set) var nextWatch = 0
+    private(set) var watches: [Int: TrendWatch] = [:]
+    private var near = Line()
+    private var everywhere = Line()
+    /// How many watches each session has.
+    private var counts: [SessionID: Int] = [:]
     /// The turns in which sessions were last answered about rooms near a point.
     private var lastTurns: [SessionID: Int] = [:]
     private var turn = 0
 
-    mutating func end(_ number: Int) {
-        guard let ended = watches.removeValue(forKey: number) else { return }
-        if lastTurns[ended.session] != nil, !watches.values.contains(where: { $0.session == ended.session }) {
-            lastTurns[ended.session] = nil
-        }
+    mutating func begin(_ watch: TrendWatch) {
+        watches[watch.id.number] = watch
+        counts[watch.session, default: 0] += 1
+        nextWatch = watch.id.number + 1
     }
 
-    /// Takes the watch that is answered next, which is due again at `later`: of the session whose last turn was first,
-    /// the one that has waited longest; nil if none is due.
+    mutating func end(_ number: Int) {
+        guard let ended = watches.removeValue(forKey: number) else { return }
+        let count = (counts[ended.session] ?? 1) - 1
+        counts[ended.session] = count == 0 ? nil : count
+        if count == 0 { lastTurns[ended.session] = nil }
+    }
+
+    /// Notes what a client was told, and when it is answered next.
+    mutating func told(_ hash: Int, to number: Int, due: Double) {
+        watches[number]?.told = hash
+        watches[number]?.due = due
+    }
+
+    /// Takes the watch that is answered next, which is due again at `later`; nil if none is due.
+    ///
+    /// Sessions take turns, beginning with the one whose last turn was first, and a session's watches by how long they
+    /// have waited. All watches are looked at once a second at most.
     mutating func take(areNear: Bool, at now: Double, until later: Double) -> TrendWatch? {
+        var line = areNear ? near : everywhere
+        defer { if areNear { near = line } else { everywhere = line } }
+        if line.next == line.numbers.count || now - line.madeAt >= Line.age {
+            line = Line(numbers: due(areNear: areNear, at: now), madeAt: now)
+        }
+        while line.next < line.numbers.count {
+            let number = line.numbers[line.next]
+            line.next += 1
+            guard let watch = watches[number], watch.due <= now, watch.id.delivered.takesMore else { continue }
+            watches[number]?.due = later
+            if areNear {
+                turn += 1
+                lastTurns[watch.session] = turn
+            }
+            return watch
+        }
+        return nil
+    }
+
+    private func due(areNear: Bool, at now: Double) -> [Int] {
         let due = watches.values.filter { watch in
             (watch.query.place != nil) == areNear && watch.due <= now && watch.id.delivered.takesMore
+        }.sorted { ($0.due, $0.id.number) < ($1.due, $1.id.number) }
+        guard areNear else { return due.map(\.id.number) }
+        // The first watch of each session, then the second of each, and so on.
+        var rounds: [SessionID: Int] = [:]
+        let turns = due.map { watch -> (round: Int, last: Int) in
+            defer { rounds[watch.session, default: 0] += 1 }
+            return (rounds[watch.session] ?? 0, lastTurns[watch.session] ?? 0)
         }
-        let next = due.min { left, right in
-            (areNear ? lastTurns[left.session] ?? 0 : 0, left.due, left.id.number)
-                < (areNear ? lastTurns[right.session] ?? 0 : 0, right.due, right.id.number)
-        }
-        guard let next else { return nil }
-        watches[next.id.number]?.due = later
-        if areNear {
-            turn += 1
-            lastTurns[next.session] = turn
-        }
-        return next
+        return due.indices.sorted { left, right in
+            (turns[left].round, turns[left].last, left) < (turns[right].round, turns[right].last, right)
+        }.map { due[$0].id.number }
     }
 }

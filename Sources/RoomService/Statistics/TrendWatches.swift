@@ -34,16 +34,16 @@ package final class TrendWatches: Sendable {
     /// After a message nothing more is sent until ``WatchID/taken()``, or while much is on its way to the client on all
     /// its watches.
     package func watch(
-        _ query: TrendingQuery, _ top: TopAnswer, sub: Int64, of client: WatchClient, for session: SessionID,
+        _ query: TrendingQuery, _ top: SharedTop, sub: Int64, of client: WatchClient, for session: SessionID,
         deliver: @escaping Delivery
     ) -> (watch: WatchID, message: [UInt8]) {
-        let message = ServerMessage.trending(re: sub, top)
+        let message = ServerMessage.trending(re: sub, top.answer)
         let due = clock.milliseconds + Self.interval
         let id = state.withLock { state in
             let id = WatchID(number: state.nextWatch, delivered: WatchClient.Delivery(to: client))
-            state.nextWatch += 1
-            state.watches[id.number] = TrendWatch(
-                id: id, session: session, query: query, sub: sub, deliver: deliver, songs: top.songs, due: due)
+            state.begin(
+                TrendWatch(
+                    id: id, session: session, query: query, sub: sub, deliver: deliver, told: top.hash, due: due))
             id.delivered.sent(message.count)
             return id
         }
@@ -57,9 +57,9 @@ package final class TrendWatches: Sendable {
     }
 
     /// Answers a question.
-    package func answer(_ query: TrendingQuery) async throws(RoomFailure) -> TopAnswer {
+    package func answer(_ query: TrendingQuery, for asker: Asker) async throws(RoomFailure) -> SharedTop {
         if let place = query.place {
-            try await rooms.top(near: place, query.window, byArtist: false, limit: query.limit)
+            try await rooms.top(near: place, query.window, byArtist: false, limit: query.limit, for: asker)
         } else {
             try await rooms.top(query.window, byArtist: false, limit: query.limit)
         }
@@ -87,14 +87,13 @@ package final class TrendWatches: Sendable {
     }
 
     private func tell(_ watch: TrendWatch) async {
-        guard let top = try? await answer(watch.query) else { return }
+        guard let top = try? await answer(watch.query, for: Asker(watch.session)) else { return }
         let due = clock.milliseconds + Self.interval
         let message = state.withLock { state -> [UInt8]? in
             guard state.watches[watch.id.number] != nil else { return nil }
-            state.watches[watch.id.number]?.due = due
-            guard top.songs != watch.songs else { return nil }
-            state.watches[watch.id.number]?.songs = top.songs
-            let message = ServerMessage.trendingDelta(sub: watch.sub, top)
+            state.told(top.hash, to: watch.id.number, due: due)
+            guard top.hash != watch.told else { return nil }
+            let message = ServerMessage.trendingDelta(sub: watch.sub, top.answer)
             watch.id.delivered.sent(message.count)
             return message
         }

@@ -4,8 +4,8 @@ import RoomWire
 
 /// The outcome of a command.
 ///
-/// The event log has confirmed every outcome except ``RoomFailure/unavailable``, ``RoomFailure/internalFault`` and the
-/// refusal of a command that would write too much (``LogShares``).
+/// The event log has confirmed every outcome except ``RoomFailure/unavailable``, ``RoomFailure/outcomeUnknown``,
+/// ``RoomFailure/internalFault`` and the refusal of a command that would write too much (``LogShares``).
 package enum CommandOutcome: Sendable, Equatable {
     /// The command was carried out and is durable.
     ///
@@ -16,7 +16,7 @@ package enum CommandOutcome: Sendable, Equatable {
     case keyReused
     /// The command was not carried out.
     ///
-    /// After ``RoomFailure/unavailable`` it may have been carried out nevertheless: retry with the same key.
+    /// After ``RoomFailure/outcomeUnknown`` it may have been carried out nevertheless: retry with the same key.
     case failed(RoomFailure)
 
     /// The outcome of a command whose key was given before, with this command or another.

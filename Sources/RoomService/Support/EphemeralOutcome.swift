@@ -19,7 +19,8 @@ package enum EphemeralOutcome: Sendable, Equatable {
     var isRefused: Bool {
         switch self {
         case .failed(.refused): true
-        case .done, .rateLimited, .failed(.noSuchRoom), .failed(.unavailable), .failed(.busy), .failed(.internalFault):
+        case .done, .rateLimited, .failed(.noSuchRoom), .failed(.unavailable), .failed(.outcomeUnknown), .failed(.busy),
+            .failed(.internalFault):
             false
         }
     }

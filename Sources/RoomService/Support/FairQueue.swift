@@ -28,6 +28,9 @@ struct FairQueue<Key: Hashable, Element> {
         self.maximumPerKey = maximumPerKey
     }
 
+    /// The key whose turn it is; nil if the queue is empty.
+    var next: Key? { turns.first }
+
     /// Adds an element behind those of its key.
     mutating func append(_ element: Element, of key: Key) throws(Refusal) {
         let before = waiting[key]?.count ?? 0

@@ -1,14 +1,14 @@
 import RoomDomain
 
 extension HeavyWork {
-    /// Runs what grows with a room or a log when the session's turn comes; refusals and failures come as one.
+    /// Runs what grows with a room or a log when the asker's turn comes; refusals and failures come as one.
     func perform<Value: Sendable>(
-        _ kind: HeavyWorkKind, for session: SessionID,
+        _ kind: HeavyWorkKind, for asker: Asker,
         _ body: @escaping @Sendable () async throws(RoomFailure) -> Value
     ) async throws(RoomFailure) -> Value {
         let result: Result<Value, RoomFailure>
         do throws(HeavyWorkRefusal) {
-            result = try await run(kind, for: session) {
+            result = try await run(kind, for: asker) {
                 do throws(RoomFailure) {
                     return .success(try await body())
                 } catch {

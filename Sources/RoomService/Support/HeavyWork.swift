@@ -1,9 +1,9 @@
 package import NIOCore
-package import RoomDomain
+import RoomDomain
 import Synchronization
 
 /// Runs work whose cost grows with a room or a log outside the event loops: a limited number of each kind side by side,
-/// on separate threads, with a queue that is fair to sessions.
+/// on separate threads, with a queue that is fair to addresses, and within an address to sessions.
 ///
 /// It holds no event loop and no thread of Swift's own pool, so that sockets, health checks and all short work
 /// continue. Each kind has its own places and its own queue, so no kind delays another
@@ -15,6 +15,8 @@ package final class HeavyWork: Sendable {
         package var sideBySide: [HeavyWorkKind: Int]
         /// The work items of one kind that may wait for one session; a room's own work is not counted.
         package var waitingPerSession = 4
+        /// The work items of one kind that may wait for one address, where it is known.
+        package var waitingPerAddress = 64
         /// The work items of one kind that may wait for all sessions together.
         package var waiting = 4_096
 
@@ -35,7 +37,8 @@ package final class HeavyWork: Sendable {
 
     fileprivate struct Line {
         var free: Int
-        var queue: FairQueue<SessionID, Ticket>
+        /// An address that is not known is a group of its own for each session.
+        var queue: GroupedQueue<HeavyWorkOrigin, SessionID, Ticket>
         /// The waiting work of rooms themselves, which is at most as much as there are rooms.
         var own: CircularBuffer<Ticket> = []
     }
@@ -62,20 +65,22 @@ package final class HeavyWork: Sendable {
                             kind,
                             Line(
                                 free: max(1, limits.sideBySide[kind] ?? 1),
-                                queue: FairQueue(maximum: limits.waiting, perKey: limits.waitingPerSession))
+                                queue: GroupedQueue(
+                                    maximum: limits.waiting, perGroup: limits.waitingPerAddress,
+                                    perKey: limits.waitingPerSession))
                         )
                     })))
     }
 
     /// Runs `body` when its turn comes, and returns its result.
     ///
-    /// Turns go round the waiting sessions. Work without a session is a room's own: it comes first, and is never
+    /// Turns go round the waiting addresses, and within an address round its sessions. Work without a session is a room's own: it comes first, and is never
     /// refused because of a full queue. A task that is cancelled while it waits leaves the queue. `body` runs on the
     /// kind's threads, also after each of its `await`s, and keeps its place until it returns.
     package func run<Value: Sendable>(
-        _ kind: HeavyWorkKind, for session: SessionID? = nil, _ body: @escaping @Sendable () async -> Value
+        _ kind: HeavyWorkKind, for asker: Asker? = nil, _ body: @escaping @Sendable () async -> Value
     ) async throws(HeavyWorkRefusal) -> Value {
-        if let refusal = await enter(kind, session) {
+        if let refusal = await enter(kind, asker) {
             metrics.refused(kind, because: refusal)
             throw refusal
         }
@@ -88,14 +93,14 @@ package final class HeavyWork: Sendable {
     /// May be called on any thread, including an event loop's. See ``run(_:for:_:)``; if the process ends in the
     /// meantime, `done` is given ``HeavyWorkRefusal/stopped``.
     package func start<Value: Sendable>(
-        _ kind: HeavyWorkKind, for session: SessionID? = nil, thenOn loop: any EventLoop,
+        _ kind: HeavyWorkKind, for asker: Asker? = nil, thenOn loop: any EventLoop,
         _ body: @escaping @Sendable () async -> Value,
         _ done: @escaping @Sendable (Result<Value, HeavyWorkRefusal>) -> Void
     ) {
         let isStarted = jobs.start {
             let result: Result<Value, HeavyWorkRefusal>
             do throws(HeavyWorkRefusal) {
-                result = .success(try await self.run(kind, for: session, body))
+                result = .success(try await self.run(kind, for: asker, body))
             } catch {
                 result = .failure(error)
             }
@@ -107,7 +112,7 @@ package final class HeavyWork: Sendable {
     }
 
     /// Waits for a place; returns nil once there is one.
-    private func enter(_ kind: HeavyWorkKind, _ session: SessionID?) async -> HeavyWorkRefusal? {
+    private func enter(_ kind: HeavyWorkKind, _ asker: Asker?) async -> HeavyWorkRefusal? {
         let id = state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
@@ -120,7 +125,7 @@ package final class HeavyWork: Sendable {
                     // A cancellation after this check finds the ticket.
                     guard !Task.isCancelled else { return .failure(.cancelled) }
                     return Result { () throws(HeavyWorkRefusal) in
-                        try state.lines[kind]?.enter(ticket, session) ?? true
+                        try state.lines[kind]?.enter(ticket, asker) ?? true
                     }
                 }
                 switch outcome {
@@ -132,7 +137,7 @@ package final class HeavyWork: Sendable {
                 }
             }
         } onCancel: {
-            let ticket = state.withLock { $0.lines[kind]?.remove(id, of: session) }
+            let ticket = state.withLock { $0.lines[kind]?.remove(id, of: asker) }
             guard let ticket else { return }
             metrics.endedWaiting(kind)
             ticket.enter.resume(returning: .cancelled)
@@ -152,21 +157,22 @@ package final class HeavyWork: Sendable {
 extension HeavyWork.Line {
     /// Takes a place if there is one; otherwise the ticket waits, or is refused.
     fileprivate mutating func enter(
-        _ ticket: HeavyWork.Ticket, _ session: SessionID?
+        _ ticket: HeavyWork.Ticket, _ asker: Asker?
     ) throws(HeavyWorkRefusal) -> Bool {
         guard free == 0 else {
             free -= 1
             return true
         }
-        guard let session else {
+        guard let asker else {
             own.append(ticket)
             return false
         }
         do {
-            try queue.append(ticket, of: session)
+            try queue.append(ticket, of: asker.session, in: asker.origin)
         } catch {
             switch error {
             case .keyIsFull: throw .sessionIsBusy
+            case .groupIsFull: throw .addressIsBusy
             case .isFull: throw .queueIsFull
             }
         }
@@ -181,10 +187,10 @@ extension HeavyWork.Line {
     }
 
     /// Removes a waiting ticket from the queue.
-    fileprivate mutating func remove(_ id: Int, of session: SessionID?) -> HeavyWork.Ticket? {
-        guard let session else {
+    fileprivate mutating func remove(_ id: Int, of asker: Asker?) -> HeavyWork.Ticket? {
+        guard let asker else {
             return own.firstIndex { $0.id == id }.map { own.remove(at: $0) }
         }
-        return queue.remove(where: { $0.id == id }, of: session)
+        return queue.remove(where: { $0.id == id }, of: asker.session, in: asker.origin)
     }
 }

@@ -6,4 +6,6 @@ package enum HeavyWorkKind: String, Sendable, CaseIterable {
     case pool
     /// Parts of a log, and rooms at earlier positions.
     case log
+    /// Questions about what is counted.
+    case statistics
 }

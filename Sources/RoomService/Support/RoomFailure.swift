@@ -7,9 +7,12 @@ package enum RoomFailure: Error, Sendable, Equatable {
     case noSuchRoom
     /// The room refuses; nothing changed.
     case refused(RoomRefusal)
-    /// The event log is out of reach, or the room has too many waiting requests. A command may be retried with the same
-    /// key.
+    /// The event log is out of reach, or the room has too many waiting requests; nothing changed. A command may be retried
+    /// with the same key.
     case unavailable
+    /// The event log has not answered a write, which was carried out as a whole or not at all. A command may be retried
+    /// with the same key.
+    case outcomeUnknown
     /// The process has reached its limit of reads in progress.
     case busy
     /// The event log rejects a write of this program, or returns data that this program cannot read.
@@ -21,6 +24,8 @@ package enum RoomFailure: Error, Sendable, Equatable {
             switch refusal {
             case .sessionIsBusy:
                 .refused(.rateLimited("too many large reads of this session are waiting", retryAfterMs: 1_000))
+            case .addressIsBusy:
+                .refused(.rateLimited("too many large reads from this address are waiting", retryAfterMs: 1_000))
             case .queueIsFull: .busy
             case .cancelled, .stopped: .unavailable
             }
@@ -30,7 +35,9 @@ package enum RoomFailure: Error, Sendable, Equatable {
     package init(_ fault: StorageFault) {
         self =
             switch fault {
-            case .unreachable, .outcomeUnknown, .transient, .exhausted, .closed: .unavailable
+            case .unreachable, .transient, .exhausted, .closed: .unavailable
+            case .outcomeUnknown: .outcomeUnknown
+            case .rejected(let cause) where cause.mayPass: .unavailable
             case .rejected, .corrupt: .internalFault
             }
     }

@@ -9,6 +9,7 @@ extension CommandOutcome {
         case keyReused = "key_reused"
         case noSuchRoom = "no_such_room"
         case unavailable
+        case outcomeUnknown = "outcome_unknown"
         case internalFault = "internal"
     }
 
@@ -20,6 +21,7 @@ extension CommandOutcome {
         case .failed(.refused): .refused
         case .failed(.noSuchRoom): .noSuchRoom
         case .failed(.unavailable), .failed(.busy): .unavailable
+        case .failed(.outcomeUnknown): .outcomeUnknown
         case .failed(.internalFault): .internalFault
         }
     }
@@ -52,7 +54,7 @@ extension EphemeralOutcome {
         case .failed(.refused(.notFound)): .notFound
         case .failed(.refused): .refused
         case .failed(.noSuchRoom): .noSuchRoom
-        case .failed(.unavailable), .failed(.busy): .unavailable
+        case .failed(.unavailable), .failed(.outcomeUnknown), .failed(.busy): .unavailable
         case .failed(.internalFault): .internalFault
         }
     }

@@ -11,6 +11,8 @@ package final class RoomMetrics: Sendable {
         "backline_command_duration_seconds":
             "Time from a command's arrival at its room to its outcome, by outcome, in seconds.",
         "backline_room_loads_total": "Rooms read into memory for a request, by outcome.",
+        "backline_rooms_gone_back_total": "Rooms whose log had lost events that were shown.",
+        "backline_events_lost_total": "Events that were shown and that the log does not have any more.",
         "backline_rooms_evicted_total": "Rooms that left memory because nobody used them.",
         "backline_snapshot_encodings_total": "States of rooms encoded for clients, one for each position.",
         "backline_snapshots_total": "Snapshots of rooms handed to the store, by outcome.",
@@ -54,6 +56,8 @@ package final class RoomMetrics: Sendable {
     private let commandDuration: [CommandOutcome.Kind: CoreMetrics.Timer]
     private let roomLoads: [LoadOutcome: Counter]
     private let roomsEvicted: Counter
+    private let roomsGoneBack: Counter
+    private let eventsLost: Counter
     private let snapshots: [SnapshotOutcome: Counter]
     private let stateEncodings: Counter
     private let presenceFrames: Counter
@@ -79,6 +83,8 @@ package final class RoomMetrics: Sendable {
         }
         roomLoads = eachLabel { counter("backline_room_loads_total", [("outcome", $0)]) }
         roomsEvicted = counter("backline_rooms_evicted_total")
+        roomsGoneBack = counter("backline_rooms_gone_back_total")
+        eventsLost = counter("backline_events_lost_total")
         snapshots = eachLabel { counter("backline_snapshots_total", [("outcome", $0)]) }
         stateEncodings = counter("backline_snapshot_encodings_total")
         presenceFrames = counter("backline_presence_frames_total")
@@ -107,6 +113,12 @@ package final class RoomMetrics: Sendable {
     /// Records that a room left memory.
     func roomEvicted() {
         roomsEvicted.increment()
+    }
+
+    /// Records that the log of a room has lost events that were shown.
+    func wentBack(lost: Int) {
+        roomsGoneBack.increment()
+        eventsLost.increment(by: lost)
     }
 
     /// Records that a room's state was encoded at one position.

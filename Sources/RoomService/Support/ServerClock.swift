@@ -1,33 +1,57 @@
 package import NIOCore
 package import RoomDomain
+import Synchronization
 
-/// The server's clock: the wall clock's time at the start, continued by a clock that never steps back.
+/// The server's clock for events: it follows the wall clock when that is set ahead, and never steps back.
 package struct ServerClock: Sendable {
     private let read: @Sendable () -> Double
+    private let readWall: @Sendable () -> Double
     private let wait: @Sendable (TimeAmount) async -> Void
 
     /// Makes a clock from `read`, which returns fractional milliseconds since the Unix epoch and must never go back.
     ///
-    /// `wait` returns after a time, or when its task is cancelled; by default it uses the machine's clock.
+    /// `wall` returns the wall clock's, which may; by default it is `read`. `wait` returns after a time, or when its task
+    /// is cancelled; by default it uses the machine's clock.
     package init(
         milliseconds read: @escaping @Sendable () -> Double,
+        wall: (@Sendable () -> Double)? = nil,
         wait: @escaping @Sendable (TimeAmount) async -> Void = {
             try? await Task.sleep(for: .nanoseconds($0.nanoseconds))
         }
     ) {
         self.read = read
+        readWall = wall ?? read
         self.wait = wait
     }
 
     /// The machine's clock.
     package static func system() -> ServerClock {
         let start = ContinuousClock.now
-        let wall = SystemTime.millisecondsSinceEpoch()
-        return ServerClock(milliseconds: {
+        return following(wall: SystemTime.millisecondsSinceEpoch) {
             let elapsed = (ContinuousClock.now - start).components
-            return wall + Double(elapsed.seconds) * 1_000 + Double(elapsed.attoseconds) / 1e15
-        })
+            return Double(elapsed.seconds) * 1_000 + Double(elapsed.attoseconds) / 1e15
+        }
     }
+
+    /// A clock that goes with `steady`, which counts milliseconds from anywhere, and is set ahead where `wall` is later.
+    package static func following(
+        wall: @escaping @Sendable () -> Double, steady: @escaping @Sendable () -> Double
+    ) -> ServerClock {
+        let ahead = Mutex(wall() - steady())
+        return ServerClock(
+            milliseconds: {
+                ahead.withLock { ahead in
+                    let now = steady()
+                    ahead = max(ahead, wall() - now)
+                    return now + ahead
+                }
+            }, wall: wall)
+    }
+
+    /// The wall clock's fractional milliseconds since the Unix epoch: what the rest of the world means by now.
+    ///
+    /// It may go back. Tokens of others are judged by it.
+    package var wallMilliseconds: Double { readWall() }
 
     /// Fractional milliseconds since the Unix epoch.
     package var milliseconds: Double { read() }

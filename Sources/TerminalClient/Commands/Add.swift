@@ -29,6 +29,7 @@ package struct Add: OneShotCommand {
     var source: String?
     @Option(help: "The song's identity in the catalogue. [default: made of artist and title]")
     var id: String?
+    @OptionGroup var format: OutputFormat
     @OptionGroup var options: SessionOptions
 
     package init() {}
@@ -40,11 +41,17 @@ package struct Add: OneShotCommand {
         let reference = try choice.resolved(in: session)
         let numbers = try await send(tracks, to: reference, in: session)
         try session.remember()
-        if tracks.count == 1, let number = numbers.first {
-            output.print("Added \(output.signs.quoted(tracks[0].title)) as track \(number).")
-        } else {
-            output.print("Added \(tracks.count) tracks.")
+        let added = zip(numbers, tracks).map { number, track in
+            TrackChoice.Candidate(number: number, title: track.title, artist: track.artist)
         }
+        var sentence = "Added \(tracks.count) tracks."
+        if let track = added.first, added.count == 1 {
+            sentence = "Added \(output.signs.quoted(track.title)) as track \(track.number)."
+        }
+        let fields: KeyValuePairs<String, SafeJSON?> = [
+            "room": .text(reference.description), "tracks": .list(added.map(\.json)),
+        ]
+        Outcome(sentence, "added", fields).print(output, format)
     }
 
     /// Adds the tracks in commands of at most 500; a failure tells how many were added.

@@ -16,6 +16,7 @@ package struct Create: OneShotCommand {
             "Where the room is, for searches nearby; rounded to about 100 m before it is stored.", valueName: "lat,lon")
     )
     var at: String?
+    @OptionGroup var format: OutputFormat
     @OptionGroup var options: SessionOptions
 
     package init() {}
@@ -27,9 +28,13 @@ package struct Create: OneShotCommand {
             guard location != nil else { throw TerminalFailure.usage("--at: '\(at)' is no point such as 52.52,13.405") }
         }
         let session = try await options.open()
-        let (_, code) = try await session.client.createRoom(
+        let (id, code) = try await session.client.createRoom(
             name: name, location: location, visibility: unlisted ? .unlisted : nil)
         try session.remember(Configuration.Room(code: code, name: name))
-        output.print("\(code)  \(session.server)/r/\(code)")
+        let link = "\(session.server)/r/\(code)"
+        let fields: KeyValuePairs<String, SafeJSON?> = [
+            "room": .text(id.description), "code": .text(code), "name": .text(name), "link": .text(link),
+        ]
+        Outcome("\(code)  \(link)", "created", fields).print(output, format)
     }
 }

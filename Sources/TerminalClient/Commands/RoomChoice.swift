@@ -13,10 +13,16 @@ struct RoomChoice: Sendable, Equatable {
             return
         }
         guard let reference = RoomReference(text) else {
-            throw .usage("'\(text)' is no room: a code has 6 or 8 letters and digits, such as 7KQ2ZM")
+            var failure = TerminalFailure.usage(
+                "'\(text)' is no room: a code has 6 or 8 letters and digits, such as 7KQ2ZM")
+            failure.isAboutRoom = true
+            throw failure
         }
         self.reference = reference
-        link = text.firstRange(of: "/r/").flatMap { ServerAddress(String(text[..<$0.lowerBound])) }
+        // Of a link that was copied with a bracket or a quotation mark, only the link counts.
+        let begin = text.indices.first { text[$0...].prefix(4).lowercased() == "http" }
+        let copied = text[(begin ?? text.startIndex)...]
+        link = copied.firstRange(of: "/r/").flatMap { ServerAddress(String(copied[..<$0.lowerBound])) }
     }
 
     /// The room, or the one that was used last at the server.
@@ -28,6 +34,12 @@ struct RoomChoice: Sendable, Equatable {
                 "no room is known at \(session.server.authority): name its code, such as 7KQ2ZM")
         }
         return current
+    }
+
+    /// Whether a room is meant for certain: by a link or an identifier, or by the code of a room that was used.
+    func isCertain(among known: [Configuration.Room]) -> Bool {
+        guard let reference, link == nil else { return true }
+        return reference.description.utf8.count > 8 || known.contains { $0.code == reference.description }
     }
 
     /// Whether a text can be a room's code, identifier or link.
@@ -62,17 +74,25 @@ struct TrackChoice: Sendable, Equatable {
         return Int(text)
     }
 
+    private var search: TrackSearch { TrackSearch(text) }
+
+    private func matches(among tracks: [Candidate]) -> [Candidate] {
+        let search = search
+        return search.isEmpty ? [] : tracks.filter { search.finds(title: $0.title, artist: $0.artist) }
+    }
+
+    /// Whether the text names any of the tracks.
+    func isMeant(among tracks: [Candidate]) -> Bool {
+        if let number, tracks.contains(where: { $0.number == number }) { return true }
+        return !matches(among: tracks).isEmpty
+    }
+
     /// The track that is meant: of this number, else of this title, else the only one with the text in title and artist.
     func choose(among tracks: [Candidate], _ signs: Signs) throws(TerminalFailure) -> Candidate {
         if let number, let track = tracks.first(where: { $0.number == number }) { return track }
-        let words = text.lowercased().split(separator: " ")
-        guard !words.isEmpty else { throw .usage("name a track: its number, or a part of its title") }
-        let sought = words.joined(separator: " ")
-        let matches = tracks.filter { track in
-            let whole = "\(track.title) \(track.artist ?? "")".lowercased()
-            return whole.contains(sought) || words.allSatisfy { whole.contains($0) }
-        }
-        let exact = matches.filter { $0.title.lowercased() == sought }
+        guard !search.isEmpty else { throw .usage("name a track: its number, or a part of its title") }
+        let matches = matches(among: tracks)
+        let exact = matches.filter { TrackSearch($0.title) == search }
         if exact.count == 1, let track = exact.first { return track }
         guard matches.count != 1 else { return matches[0] }
         guard !matches.isEmpty else { throw .refused("no track of the room has \(signs.quoted(text)) in its title") }

@@ -28,6 +28,8 @@ struct SessionOptions: ParsableArguments {
         if let text = server ?? (link == nil ? variable : nil) {
             guard let address = ServerAddress(text) else {
                 let name = server == nil ? "BACKLINE_SERVER" : "--server"
+                let bare = text.lowercased().hasPrefix("http://") ? ServerAddress(String(text.dropFirst(7))) : nil
+                if let bare { throw .usage("\(name): http is for servers on this machine only: use \(bare)") }
                 throw .usage("\(name): '\(text)' is no address such as https://party.example")
             }
             return address
@@ -61,6 +63,18 @@ struct SessionOptions: ParsableArguments {
             try folder.update { $0.servers[key, default: Configuration.Server()].authority = authority }
         }
         return session
+    }
+
+    /// The room used last at the server, and a session there; nil if none is remembered.
+    func current() async throws -> (session: TerminalSession, room: RoomReference)? {
+        guard let room = try known().first.flatMap({ RoomReference($0.code) }) else { return nil }
+        return (try await open(), room)
+    }
+
+    /// The rooms that are remembered of the server, newest first.
+    func known() throws -> [Configuration.Room] {
+        let configuration = try ConfigurationFolder(environment: Surroundings.current.environment).load()
+        return configuration.rooms(at: try address(link: nil, configuration).description)
     }
 
     private func transport(_ known: String?) throws -> NIOTransport {

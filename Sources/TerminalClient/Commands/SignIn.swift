@@ -46,7 +46,7 @@ package struct SignIn: OneShotCommand {
 
     private func beginAnew(_ options: inout SessionOptions, _ output: PlainOutput) async throws {
         guard Surroundings.current["BACKLINE_TOKEN"] == nil else {
-            throw TerminalFailure.refused("the server does not accept the token of BACKLINE_TOKEN")
+            throw TerminalFailure.badToken
         }
         let folder = try ConfigurationFolder(environment: Surroundings.current.environment)
         let key = try options.address(link: nil, folder.load()).description

@@ -5,8 +5,8 @@ package enum TerminalCommands {
     /// In the order of the help.
     package static var all: [any ParsableCommand.Type] {
         [
-            Watch.self, Join.self, Vote.self, Unvote.self, Add.self, Queue.self, Play.self, Pause.self, Skip.self,
-            Nearby.self, Create.self, SignIn.self, SignOut.self,
+            Watch.self, Join.self, Tracks.self, Vote.self, Unvote.self, Add.self, Queue.self, Play.self, Pause.self,
+            Skip.self, Nearby.self, Create.self, SignIn.self, SignOut.self,
         ]
     }
 

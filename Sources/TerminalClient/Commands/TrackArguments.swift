@@ -27,23 +27,56 @@ struct TrackArguments: ParsableArguments {
         }
     }
 
-    /// Gives the room a command for the track, and prints a sentence with its name.
+    /// Gives the room a command for the track, and prints what became of it.
     func carryOut(
-        _ options: SessionOptions, _ output: PlainOutput, command: @escaping @Sendable (TrackID) -> Command,
-        sentence: (_ song: String, _ votes: String) -> String
+        _ options: SessionOptions, _ output: PlainOutput, _ format: OutputFormat,
+        command: @escaping @Sendable (TrackID) -> Command, outcome: (Carried) -> Outcome
     ) async throws {
         let (room, track) = try parts()
-        let choice = try RoomChoice(room)
-        let session = try await options.open(link: choice.link)
-        let reference = try choice.resolved(in: session)
-        let (song, votes) = try await session.look(at: reference) { room in
-            let found = try track.choose(among: room.pool.map { TrackChoice.Candidate($0) }, output.signs)
-            try await session.client.send(command(TrackID(rawValue: found.number)), to: reference)
-            let after = session.client.snapshot(of: reference)?.pool.first { $0.id.rawValue == found.number }
-            let votes = after.map { $0.votes == 1 ? " (1 vote)" : " (\($0.votes) votes)" } ?? ""
-            return (found.described(output.signs), votes)
+        let choice: RoomChoice
+        let session: TerminalSession
+        let carried: Carried
+        do {
+            choice = try RoomChoice(room)
+            session = try await options.open(link: choice.link)
+            let reference = try choice.resolved(in: session)
+            carried = try await session.look(at: reference) { room in
+                let found = try track.choose(among: room.pool.map { TrackChoice.Candidate($0) }, output.signs)
+                let receipt = try await session.client.send(command(TrackID(rawValue: found.number)), to: reference)
+                let after = session.client.snapshot(of: reference)?.pool.first { $0.id.rawValue == found.number }
+                return Carried(
+                    room: room.code, track: found, song: found.described(output.signs), votes: after?.votes,
+                    isMine: after?.isMine, entry: receipt.entry)
+            }
+        } catch let failure as TerminalFailure where room != nil && failure.isAboutRoom {
+            var failure = failure
+            failure.message += "; a track of several words is one argument, in quotation marks"
+            throw failure
         }
         try session.remember()
-        output.print(sentence(song, votes))
+        outcome(carried).print(output, format)
+    }
+
+    /// What became of a command for a track.
+    struct Carried: Sendable {
+        let room: String
+        let track: TrackChoice.Candidate
+        let song: String
+        let votes: Int?
+        let isMine: Bool?
+        let entry: EntryID?
+
+        /// The votes for a sentence.
+        var count: String { votes.map { $0 == 1 ? " (1 vote)" : " (\($0) votes)" } ?? "" }
+
+        /// An outcome of a vote.
+        func voted(_ sentence: String, _ type: String) -> Outcome {
+            Outcome(
+                sentence, type,
+                [
+                    "room": .text(room), "track": track.json, "votes": votes.map { .number(Int64($0)) },
+                    "isMine": isMine.map { .bool($0) },
+                ])
+        }
     }
 }

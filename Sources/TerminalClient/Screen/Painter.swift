@@ -182,7 +182,9 @@ package struct Painter: Sendable {
     private var keys: [(String, String)] {
         if view.showsHelp { return [("?", "back"), ("q", "quit")] }
         let first = model.isMember ? ("v", "vote") : ("j", "join")
-        return [first, ("Tab", "list"), ("/", "find"), ("?", "help"), ("q", "quit")]
+        let deck =
+            model.isDJ ? [("Space", model.onAir.map { $0.isPaused ? "go on" : "pause" } ?? "play"), ("n", "next")] : []
+        return [first] + deck + [("Tab", "list"), ("/", "find"), ("?", "help"), ("q", "quit")]
     }
 
     private var help: [Line] {
@@ -193,7 +195,12 @@ package struct Painter: Sendable {
             ("/", "find in all tracks; Esc shows all again"), ("Ctrl-L", "draw anew"), ("q", "quit"), ("", ""),
             (signs.mine, "your vote"), (signs.playing, "on air"),
         ]
-        return texts.map { key, meaning in
+        let deck = [
+            ("Space", "pause, or go on; play the first of the queue where nothing is on air"),
+            ("n", "skip to the next song"), ("p", "play the entry chosen in Up next"),
+            ("a", "add the track to the queue"), ("x", "take the entry out of the queue"),
+        ]
+        return ((model.isDJ ? deck : []) + texts).map { key, meaning in
             var line = Line(signs)
             line.put(key, at: 2, within: 10, ink: .strong)
             line.put(meaning, at: 12, within: width - 13)

@@ -81,6 +81,8 @@ package struct ScreenModel: Sendable, Equatable {
     package var code = ""
     package var online: Int?
     package var isMember = false
+    /// Whether the person runs deck and queue.
+    package var isDJ = false
     package var link = Link.connecting
     package var onAir: OnAir?
     package var counts: [ListKind: Int] = [:]

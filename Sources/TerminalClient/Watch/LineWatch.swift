@@ -18,8 +18,10 @@ import RoomClient
         self.isJSON = isJSON
     }
 
-    /// Prints until the room ends or nobody reads; throws why the room cannot be watched.
+    /// Prints until the room is closed or nobody reads; throws why the room cannot be watched.
     func run() async throws {
+        let reader = OutputReader { [events] in events.tell(.terminal(.closed)) }
+        defer { reader.cancel() }
         for await event in events.stream {
             guard try take(event) else { return }
         }
@@ -62,18 +64,26 @@ import RoomClient
                 try events.session.remember(Configuration.Room(code: facts.code, name: facts.name))
             }
             facts.sequence = max(facts.sequence, position.sequence)
-            guard !isJSON else { return output.print(facts.json) }
             let now = events.session.now.milliseconds
-            return facts.summary(output.signs, at: now).allSatisfy { output.print($0) }
+            let isRead =
+                isJSON
+                ? output.print(facts.json)
+                : facts.summary(output.signs, at: now).allSatisfy { output.print($0) }
+            // Nothing happens any more in a room that was closed before.
+            if isRead, facts.isClosed { tell(.closed) }
+            return isRead && !facts.isClosed
         case .changed(let changes, let position):
             guard isConnected() else { return false }
             let news = facts.take(changes)
             facts.sequence = position.sequence
-            return news.allSatisfy { news in
-                guard !isJSON else { return output.print(news.json(facts)) }
-                return news.sentence(facts, output.signs).map { output.print($0) } ?? true
-            }
+            return news.allSatisfy { tell($0) } && !facts.isClosed
         }
+    }
+
+    /// False when nobody reads any more.
+    @discardableResult private func tell(_ news: RoomNews) -> Bool {
+        guard !isJSON else { return output.print(news.json(facts)) }
+        return news.sentence(facts, output.signs).map { output.print($0) } ?? true
     }
 
     /// Says once that the connection is back; before what has changed meanwhile.

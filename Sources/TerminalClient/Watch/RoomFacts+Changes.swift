@@ -50,7 +50,8 @@ extension RoomFacts {
             }
             songs[track.rawValue]?.votes = votes
             songs[track.rawValue]?.isMine = isMine
-        case .waveform: break
+        case .duration(let track, let length): songs[track.rawValue]?.length = length
+        case .waveform, .missing: break
         case .queue(let entries): take(entries.map { Entry($0) }, &news)
         case .playback(let playback): take(playback.map { OnAir($0) }, &news)
         case .finished(let entry):

@@ -26,20 +26,8 @@ import RoomClient
     /// Leaves the tracks with all words of a text in title, artist or album.
     func find(_ filter: String) {
         guard filter != self.filter else { return }
-        // What is found with a letter more is among what was found.
-        let isNarrower = !self.filter.isEmpty && filter.hasPrefix(self.filter)
-        let among = isNarrower ? pool : room.pool
         self.filter = filter
-        let words = filter.lowercased().split(separator: " ")
-        guard !words.isEmpty else {
-            found = nil
-            return
-        }
-        found = among.filter { track in
-            let info = track.info
-            let text = "\(info.title) \(info.artist ?? "") \(info.album ?? "")".lowercased()
-            return words.allSatisfy { text.contains($0) }
-        }
+        found = TrackSearch(filter).isEmpty ? nil : room.tracks(with: filter)
     }
 
     /// The number of rows of each list.
@@ -113,7 +101,7 @@ import RoomClient
 
     private func row(of track: Track) -> ScreenModel.Row {
         var row = ScreenModel.Row(track.info.title, artist: track.info.artist)
-        row.length = track.info.duration
+        row.length = track.duration
         row.votes = track.votes
         row.isMine = track.isMine
         row.isPending = track.isPending

@@ -178,6 +178,10 @@ import RoomClient
         case "?": view.showsHelp.toggle()
         case "/":
             (view.focus, view.isEditingFilter, view.showsHelp) = (.pool, true, false)
+        case " " where isDJ: playOrPause(in: &group)
+        case "n" where isDJ: skip(in: &group)
+        case "p" where isDJ, "x" where isDJ: change(character, in: &group)
+        case "a" where isDJ: enqueue(in: &group)
         case "v", " ": vote(in: &group)
         case "j":
             if room.me == nil { join(in: &group) } else { view.move(by: 1, of: count) }
@@ -197,11 +201,59 @@ import RoomClient
             view.notice = "Only members vote: j joins the room."
             return
         }
-        let (room, isMine, id) = (room, track.isMine, track.id)
+        tell(track.isMine ? .unvote(track.id) : .vote(for: track.id), in: &group)
+    }
+
+    // MARK: A DJ's keys
+
+    private var isDJ: Bool { room.me.map { $0.role != .guest } ?? false }
+
+    private func playOrPause(in group: inout DiscardingTaskGroup) {
+        guard let playback = room.playback else {
+            if room.queue.isEmpty {
+                view.notice = "The queue is empty: a adds the chosen track."
+            } else {
+                tell(.play(), in: &group)
+            }
+            return
+        }
+        tell(playback.isPaused ? .resume(playback.entry) : .pause(playback.entry), in: &group)
+    }
+
+    private func skip(in group: inout DiscardingTaskGroup) {
+        guard let playback = room.playback else {
+            view.notice = "Nothing is on air."
+            return
+        }
+        tell(.skip(playback.entry), in: &group)
+    }
+
+    /// Plays the chosen entry of the queue, or takes it out.
+    private func change(_ key: Character, in group: inout DiscardingTaskGroup) {
+        let row = view.selected[.queue, default: 0]
+        guard view.focus == .queue, room.queue.indices.contains(row) else {
+            view.notice = "Choose an entry in Up next first: Tab goes there."
+            return
+        }
+        let entry = room.queue[row].id
+        tell(key == "p" ? .play(entry) : .dequeue(entry), in: &group)
+    }
+
+    private func enqueue(in group: inout DiscardingTaskGroup) {
+        guard let track = lists.track(view.focus, view.selected[view.focus, default: 0]) else {
+            view.notice = "Choose a track first: Tab goes to a list of them."
+            return
+        }
+        tell(.enqueue(track.id), in: &group, "Queued: \(signs.quoted(track.info.title)).")
+    }
+
+    /// Gives the room a command; `notice` is shown when it is done.
+    private func tell(_ command: Command, in group: inout DiscardingTaskGroup, _ notice: String? = nil) {
+        let room = room
         events.tell(in: &group) {
             do throws(ClientError) {
-                try await room.send(isMine ? .unvote(id) : .vote(for: id))
-                return .notice(nil)
+                try await room.send(command)
+                return .notice(notice)
             } catch {
                 return .notice(Self.sentence(error))
             }
@@ -286,6 +338,7 @@ import RoomClient
         model.code = room.code ?? ""
         model.online = room.online
         model.isMember = room.me != nil
+        model.isDJ = isDJ
         model.counts = lists.counts
         model.poolSize = room.pool.count
         model.news = news
@@ -301,7 +354,7 @@ import RoomClient
         let now = events.session.now
         var song = ScreenModel.OnAir(
             title: track?.info.title ?? "track \(playback.track.rawValue)", artist: track?.info.artist,
-            position: max(.zero, playback.position(at: now)), length: track?.info.duration)
+            position: max(.zero, playback.position(at: now)), length: track?.duration)
         song.isPaused = playback.isPaused
         song.skipVotes = playback.skipVotes
         if let levels, levels.name == track?.waveform { song.levels = levels.values }

@@ -26,7 +26,7 @@ import RoomClient
     }
 
     let stream: AsyncStream<Event>
-    private let continuation: AsyncStream<Event>.Continuation
+    private nonisolated let continuation: AsyncStream<Event>.Continuation
     let session: TerminalSession
     let reference: RoomReference
     let room: Room
@@ -65,7 +65,7 @@ import RoomClient
         observeMembers()
     }
 
-    func tell(_ event: Event) { continuation.yield(event) }
+    nonisolated func tell(_ event: Event) { continuation.yield(event) }
 
     /// Tells an event after a time.
     func tell(_ event: Event, after time: Duration, in group: inout DiscardingTaskGroup) {

@@ -20,14 +20,16 @@ const policy = window.trustedTypes?.createPolicy('backline', {
 const RELOAD_EVERY_MS = 30_000;
 /** The page is installable, and what errors need is there, when it has been shown for so long. */
 const SETTLED_MS = 10_000;
+/** The page loads itself again: the deck comes back by itself, and nobody is asked. */
+let isLoadingAgain = false;
 /** A worker that could not be loaded is asked for again after this time. */
 const INSTALL_AGAIN_MS = 60_000;
 
 const modules = await all([
   import('./text/en.js'), import('./view/dom.js'), import('./wire/http.js'), import('./wire/socket.js'),
-  import('./store/store.js'), import('./view/room-screen.js'),
+  import('./store/store.js'), import('./view/room-screen.js'), import('./view/back.js'),
 ]);
-const [{ t }, { announce, isFree, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }] = modules;
+const [{ t }, { announce, isFree, keyOf, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }, back] = modules;
 const page = /** @type {HTMLElement} */ (document.getElementById('page'));
 
 /**
@@ -63,6 +65,7 @@ async function loadAgain() {
   } catch {
     return 'not again';
   }
+  isLoadingAgain = true;
   location.reload();
   return 'soon';
 }
@@ -176,7 +179,7 @@ async function load(importing) {
     const outcome = await loadAgain();
     if (outcome === 'soon') return new Promise(() => {});
     if (outcome === 'offline') app.refused(error);
-    else if (outcome === 'not again') app.toast(t.link.newPage, { label: t.link.reload, action: () => location.reload() });
+    else if (outcome === 'not again') app.toast(t.link.newPage, { label: t.link.reload, action: () => { isLoadingAgain = true; location.reload(); } });
     return null;
   }
 }
@@ -207,11 +210,7 @@ const app = {
    * @param {{ replace?: boolean }} [options]
    */
   go(path, options = {}) {
-    if (path !== location.pathname) {
-      if (options.replace) history.replaceState(null, '', path);
-      else history.pushState(null, '', path);
-    }
-    show(true);
+    back.goTo(path, options.replace ?? false, () => show(true));
   },
 
   /** Forgets a session that has ended, and begins anew where the person is. */
@@ -369,13 +368,13 @@ let reference = '';
  * @param {boolean} [anew] whether a room's link is opened again, and the page scrolled to its top
  */
 async function show(anew = false) {
-  for (const open of document.querySelectorAll('dialog')) open.close();
+  back.closeSheets();
   const path = location.pathname;
   const room = /^\/r\/([^/]+)$/.exec(path)?.[1] ?? '';
   const make = room ? () => roomScreen(app, room) : await load(path === '/nearby' ? nearby : home);
   if (location.pathname !== path) return;
   if (!make) {
-    if (shown) history.replaceState(null, '', shown);
+    if (shown) history.replaceState(history.state, '', shown);
     return;
   }
   shown = path;
@@ -437,15 +436,26 @@ function put(next) {
   page.replaceChildren(next.node);
 }
 
-addEventListener('popstate', () => show());
+/** Whether leaving this screen would end music: this device is the deck, and plays. */
+const playsHere = () => app.playing?.phase === 'on' && app.store.room?.playback.status === 'playing';
 
-document.addEventListener('click', (event) => {
+/** Asks whether the music is to end. Where the question cannot be loaded, it does not. */
+async function asksToLeave() {
+  const loaded = await load(() => import('./view/leaves.js'));
+  return !playsHere() || (loaded?.leaves() ?? false);
+}
+
+addEventListener('beforeunload', (event) => { if (playsHere() && !isLoadingAgain) event.preventDefault(); });
+
+document.addEventListener('click', async (event) => {
   const target = /** @type {Element} */ (event.target);
   const link = /** @type {HTMLAnchorElement | null} */ (target.closest?.('a[href]'));
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || link.target) return;
   const address = new URL(link.href);
   if (address.origin !== location.origin || !/^\/($|nearby$|r\/)/.test(address.pathname)) return;
   event.preventDefault();
+  const elsewhere = address.pathname !== location.pathname;
+  if (elsewhere && playsHere() && !await asksToLeave()) return;
   app.go(address.pathname);
 });
 
@@ -457,11 +467,12 @@ async function loadKeys() {
 }
 
 document.addEventListener('keydown', async (event) => {
-  if (!preferences.keys || !/^[ /?123n]$/i.test(event.key) || !isFree(event)) return;
+  const key = keyOf(event);
+  if (!preferences.keys || !key || !isFree(event)) return;
   if (!keys) {
     // Once the module is there, it is too late to keep the browser from scrolling, or from searching the page itself.
     const { room } = app.store;
-    if (event.key === '/' ? room : event.key === ' ' && room?.isDJ) event.preventDefault();
+    if (key === '/' ? room : key === ' ' && room?.isDJ) event.preventDefault();
     await loadKeys();
   }
   keys?.handleKey(app, event);
@@ -470,15 +481,21 @@ document.addEventListener('keydown', async (event) => {
 light.addEventListener('change', applyTheme);
 applyTheme();
 await applyLanguage();
+back.followHistory({ shown: () => shown, show: () => show(), mayLeave: () => !playsHere(), ask: asksToLeave });
 await show();
 
 // -- Once the page has settled: errors' views, the manifest, the worker
 
-setTimeout(() => {
+const settling = setTimeout(settle, SETTLED_MS);
+
+/** Does that now, once. */
+function settle() {
+  clearTimeout(settling);
+  if (document.querySelector('link[rel=manifest]')) return;
   prepare();
   document.head.append(Object.assign(document.createElement('link'), { rel: 'manifest', href: '/manifest.webmanifest' }));
   installWorker();
-}, SETTLED_MS);
+}
 
 /** Installs what shows the page without a network; tries again where there is none now. */
 async function installWorker() {
@@ -493,10 +510,9 @@ async function installWorker() {
       return;
     }
     app.workerRefused = true;
-    if (!preferences.get('workerRefused')) app.toast(t.link.worker, { seconds: 12 });
     preferences.set('workerRefused', true);
   }
 }
 
-// For the tests of the page, which read the room as it is here.
-export { app };
+// For the tests of the page, which read the room as it is here, and do not wait until the page has settled.
+export { app, settle };

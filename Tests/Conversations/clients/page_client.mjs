@@ -156,7 +156,8 @@ function command(one, name, wanted) {
 function takeDeck(one) {
   const { store } = one;
   const device = {
-    store, found: {}, now: () => store.clock.now(), songOf: () => true, showPicture() {}, stepped() {},
+    store, found: {}, lack: { isBare: false, lost: 0 }, now: () => store.clock.now(),
+    songOf: () => true, canPlay: () => true, showPicture() {}, stepped() {},
   };
   const sound = {
     step() {}, prepare() {}, fadesIn: () => Infinity,

@@ -22,10 +22,13 @@ CAN = [
     "react", "resume", "several", "shown", "signal", "wake",
 ]
 LIVE_CONTROLS = {"play", "pause", "resume", "seek", "skip"}
-HARMLESS = {"vote", "unvote", "voteSkip", "finish", "dequeue", "removeTracks", "rename", "leave", "syncDeck"}
+HARMLESS = {
+    "vote", "unvote", "voteSkip", "unvoteSkip", "finish", "dequeue", "removeTracks", "rename", "leave", "syncDeck",
+    "setDuration", "setMissing",
+}
 KEYS = 500
 FINAL = {4401: "unauthorized", 4403: "banned", 4404: "not_found"}
-LATER = {"rate_limited", "unavailable", "internal"}
+LATER = {"rate_limited", "unavailable", "outcome_unknown", "internal"}
 
 
 class Clock:

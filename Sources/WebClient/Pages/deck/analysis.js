@@ -7,7 +7,8 @@
 /**
  * What it needs of a song in the library. `lufs` is absent until somebody has looked at it.
  *
- * @typedef {{ sourceId: string, title: string, size: number, durationMs?: number, lufs?: number | null, waveform?: Uint8Array }} Song
+ * @typedef {{ sourceId: string, title: string, size: number, durationMs?: number, lufs?: number | null, waveform?: Uint8Array,
+ *   unplayable?: true }} Song
  */
 
 /**
@@ -115,7 +116,7 @@ export class Analysis {
 
   /** Those that nobody has looked at, most wanted first. */
   #waiting() {
-    return this.#wanted.map((id) => this.#library.songs.get(id)).filter((song) => song !== undefined && song.lufs === undefined)
+    return this.#wanted.map((id) => this.#library.songs.get(id)).filter((song) => song !== undefined && song.lufs === undefined && !song.unplayable)
       .map((song) => /** @type {Song} */ (song));
   }
 

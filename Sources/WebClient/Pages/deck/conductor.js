@@ -1,6 +1,8 @@
 // Between the machine and the world: the room's changes and the sound go in, commands and sound come out.
 
 import { Deck } from './deck.js';
+import { Lacking } from './lacking.js';
+import { Lengths } from './lengths.js';
 import { saveDeck, shownBy } from './saved-deck.js';
 import { Refusal } from '../store/store.js';
 
@@ -21,6 +23,9 @@ const START_AGAIN_MS = 5000;
 /** Refusals of a beginning that stand as long as the room is as it is. */
 const LASTING = new Set(['conflict', 'limit_reached', 'not_found', 'forbidden', 'bad_request']);
 
+/** Lengths are told of so many waiting songs. */
+const SOON = 50;
+
 /** Commands that are for the link as it is, and not for a later one. */
 const ONCE = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish', 'syncDeck']);
 
@@ -37,6 +42,12 @@ export class Conductor {
    * @type {unknown[]}
    */
   #seen = [];
+  /**
+   * The pool, as it was compared with the library last.
+   *
+   * @type {unknown}
+   */
+  #pool = null;
   /**
    * Tracks that the room does not begin with, as it is.
    *
@@ -56,10 +67,13 @@ export class Conductor {
     this.sound = sound;
     this.store = device.store;
     this.deck = new Deck({
-      isHere: (track) => Boolean(device.songOf(track)),
+      isHere: (track) => device.canPlay(track),
+      isBare: () => device.lack.isBare,
       errorMs: () => Math.min(this.store.clock.errorMs, 1000),
       isBusy: () => ['enqueue', 'dequeue', 'move'].some((type) => this.store.isPending(type)),
     }, kept?.deck);
+    this.lengths = new Lengths(device, () => this.deck.live && !this.deck.leading);
+    this.lacking = new Lacking(this.store, { isHere: this.deck.isHere, isDeck: () => this.deck.live });
     if (!kept || !this.store.room) return;
     this.deck.room(this.store.room, device.now());
     this.do((now) => this.deck.resume(now, kept.at + kept.offset));
@@ -70,6 +84,7 @@ export class Conductor {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#startTimer);
+    this.lacking.close();
   }
 
   /**
@@ -127,6 +142,7 @@ export class Conductor {
     this.#show();
     this.save();
     this.sound.prepare(this.deck);
+    this.lengths.look(new Set([song, ...this.deck.queue.slice(0, SOON)].flatMap((one) => one?.track ?? [])));
     this.look();
     this.device.stepped();
   }
@@ -153,6 +169,8 @@ export class Conductor {
   changed(isOurs) {
     const { room, link } = this.store;
     if (!room) return;
+    if (room.pool !== this.#pool) this.lacking.look();
+    this.#pool = room.pool;
     const seen = [room, room.playback, room.queue, room.requests[0], room.settings, link.state, isOurs];
     const isSame = !this.deck.leading && seen.every((one, place) => one === this.#seen[place]);
     if (room.playback.status !== 'stopped' || room.settings !== this.#seen[4]) this.#refused.clear();
@@ -161,6 +179,8 @@ export class Conductor {
     if (isSame) return;
     if (isOurs || this.deck.live) {
       this.report();
+      // Before anything else: what is not here is not to be chosen.
+      if (isOurs && !this.deck.live) this.lacking.tell();
       this.do((now) => (isOurs === this.deck.live ? this.deck.room(room, now) : this.deck.link(isOurs, room, now)));
     }
     if (!room.isAhead) this.#show();
@@ -172,6 +192,7 @@ export class Conductor {
    * @param {boolean} [isPicked]  a file was picked for the song
    */
   found(isPicked = false) {
+    this.lacking.look();
     this.do((now) => this.deck.found(now, isPicked));
     this.#start();
   }
@@ -202,6 +223,17 @@ export class Conductor {
     }, afterMs);
   }
 
+  /**
+   * What sounded has come to its end.
+   *
+   * @param {number|null} lengthMs  where it was heard from its beginning
+   */
+  ended(lengthMs) {
+    const { song } = this.deck;
+    if (lengthMs !== null && song && this.sound.has(song)) this.lengths.heard(song.track, Math.round(lengthMs));
+    this.do((now) => this.deck.ended(now));
+  }
+
   /** Tells the machine what is heard. */
   report() {
     const positionMs = this.sound.positionOf(this.deck.song);
@@ -226,6 +258,8 @@ export class Conductor {
     this.#timer = setTimeout(() => {
       this.report();
       const isOver = this.#fadesIn <= 20;
+      // Where a length was an estimate, no song fades by it.
+      if (isOver && song) this.lengths.heard(song.track, Math.round(this.sound.lengthOf(song)));
       this.do((at) => (isOver ? this.deck.ended(at) : this.deck.tick(at)));
     }, Math.max(10, Math.min(isFirst ? LOOK_FIRST_MS : LOOK_MS, this.#fadesIn, dueAtMs - now)));
   }
@@ -236,4 +270,3 @@ export class Conductor {
     return next === undefined || isEnding ? Infinity : this.sound.fadesIn(song);
   }
 }
-

@@ -20,7 +20,7 @@ import { isLogged, onAirAmong, syncCommand } from './sync.js';
  * @typedef {{do: 'play', song: Song, fade: boolean} | {do: 'pause'|'resume'|'stop'} | {do: 'seek', positionMs: number}
  *   | {do: 'send', command: Command} | {do: 'missing', track: number}} Step
  * @typedef {{song: Song|null, queue: Item[], played: Played[], leading: boolean, known: number[], isDry: boolean,
- *   isUnsure: boolean, dropped: number[], pending: Sent[]}} Saved
+ *   isUnsure: boolean, isHeld?: boolean, dropped: number[], pending: Sent[]}} Saved
  */
 
 /**
@@ -34,6 +34,8 @@ const ANSWER_MS = 1000;
 /** A song whose file is missing waits this long for somebody where DJs choose; the second one in turn where the room does. */
 const MISSING_DJ_MS = 20_000;
 const MISSING_MS = 1000;
+/** So many songs in turn that cannot be opened are no matter of one song: the deck waits for its files. */
+const MISSING_SONGS = 3;
 /** A position that the room tells anew is taken over if it differs by more. */
 const JUMP_MS = 500;
 /** A song is corrected once, when it has run for so long, if the room's position differs by more than CORRECT_MS. */
@@ -53,6 +55,8 @@ const RETRY_MS = 2000;
 /** Commands that change the sound, and those that put another song on air. */
 const SOUND = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish']);
 const MOVES = new Set(['play', 'skip', 'finish']);
+/** Those that are for the song that they name, and for no other. */
+const NAMED = new Set(['pause', 'resume', 'seek', 'skip']);
 /** Those that mean nothing to a song whose end has been asked for. */
 const ENDS = new Set(['seek', 'skip', 'finish']);
 /** Refusals that say nothing about the command: the deck goes on by itself. */
@@ -72,7 +76,7 @@ export class Deck {
   /** Whether the room hears this deck: the link is live, and nobody else is the deck. */
   live = false;
   /**
-   * When a song whose file is missing is skipped.
+   * When a song whose file is missing is skipped; Infinity: the deck waits for its files.
    *
    * @type {number|null}
    */
@@ -118,6 +122,8 @@ export class Deck {
    * @type {number|null}
    */
   #runsSince = null;
+  /** The song itself comes out, and not the one before it any more. */
+  #isOut = false;
   /** The song's file is here, and cannot be played. */
   #isBroken = false;
   /**
@@ -126,6 +132,14 @@ export class Deck {
    * @type {{entry: number, atMs: number}|null}
    */
   #tried = null;
+  /** The deck has paused the song, for want of its files. */
+  #isHeld = false;
+  /**
+   * Entries in turn that could not be opened.
+   *
+   * @type {Set<number>}
+   */
+  #failed = new Set();
   #lastOwn = 0;
   #lastMissing = 0;
   #changes = 0;
@@ -149,12 +163,14 @@ export class Deck {
   #syncing = null;
 
   /**
-   * @param {{isHere: (track: number) => boolean, errorMs?: () => number, isBusy?: () => boolean}} ports  whether a
-   *   track's file is here; the clock's largest error; whether commands for the queue are on their way
+   * @param {{isHere: (track: number) => boolean, isBare?: () => boolean, errorMs?: () => number, isBusy?: () => boolean}} ports
+   *   whether a track's file is here and can be played; whether no track's is; the clock's largest error; whether commands
+   *   for the queue are on their way
    * @param {Saved|null} [saved]
    */
-  constructor({ isHere, errorMs = () => 0, isBusy = () => false }, saved = null) {
+  constructor({ isHere, isBare = () => false, errorMs = () => 0, isBusy = () => false }, saved = null) {
     this.isHere = isHere;
+    this.isBare = isBare;
     this.errorMs = errorMs;
     this.isBusy = isBusy;
     if (!saved) return;
@@ -162,6 +178,7 @@ export class Deck {
     this.#known = new Set(saved.known);
     this.#isDry = saved.isDry;
     this.#isUnsure = saved.isUnsure;
+    this.#isHeld = saved.isHeld ?? false;
     this.#dropped = saved.dropped;
     this.#pending = saved.pending;
     this.#lastOwn = Math.min(0, saved.song?.entry ?? 0, ...saved.queue.map(({ entry }) => entry), ...saved.played.map(({ song }) => song.entry));
@@ -173,8 +190,8 @@ export class Deck {
   toSaved() {
     const { song, queue, played, leading } = this;
     return {
-      song, queue, played, leading, known: [...this.#known], isDry: this.#isDry, isUnsure: this.#isUnsure, dropped: this.#dropped,
-      pending: this.#pending,
+      song, queue, played, leading, known: [...this.#known], isDry: this.#isDry, isUnsure: this.#isUnsure, isHeld: this.#isHeld,
+      dropped: this.#dropped, pending: this.#pending,
     };
   }
 
@@ -192,9 +209,14 @@ export class Deck {
     return this.song !== null && this.#asked?.entry === this.song.entry;
   }
 
+  /** Whether the deck waits for its files. */
+  get isWaiting() {
+    return this.skipAtMs === Infinity;
+  }
+
   /**
-   * What a room that orders by itself begins with again after it has stopped: the entry that waits first, else the most
-   * wanted track whose file is here. Nothing where none of the files is.
+   * What a room that orders by itself begins with again after it has stopped: the first entry that waits, else the most
+   * wanted track, of those whose files are here.
    *
    * @param {Set<number>} refused  tracks that the room does not begin with
    * @returns {{track: number, entry?: number}|undefined}
@@ -203,17 +225,14 @@ export class Deck {
     const room = this.#room;
     if (!room || room.playback.status !== 'stopped' || room.settings.queueMode === 'dj' || !this.live || this.leading) return undefined;
     const isFit = (/** @type {number} */ track) => this.isHere(track) && !refused.has(track);
-    const waiting = this.queue.filter(({ track }) => !refused.has(track));
+    const item = this.queue.find((one) => isFit(one.track));
     const track = this.#request(isFit);
-    // An entry without a file is skipped with a word.
-    if (waiting.length > 0 && (track !== undefined || waiting.some((one) => isFit(one.track)))) return waiting[0];
-    return track === undefined ? undefined : { track };
+    return item ?? (track === undefined ? undefined : { track });
   }
 
   /** The track that probably comes next: what the room says decides. */
   get next() {
-    const item = this.queue[0];
-    return item ? item.track : this.#request(() => true);
+    return this.queue.find(({ track }) => this.isHere(track))?.track ?? this.#request(this.isHere);
   }
 
   // -- From the room
@@ -330,13 +349,13 @@ export class Deck {
     if (song.playing !== told.playing) {
       this.#at(this.position(now), now);
       song.playing = told.playing;
-      steps.push({ do: told.playing ? 'resume' : 'pause' });
+      if (!this.isWaiting) steps.push({ do: told.playing ? 'resume' : 'pause' });
     }
     if (Math.abs(there - this.position(now)) > JUMP_MS + tookMs) {
       this.#at(there, now);
       steps.push({ do: 'seek', positionMs: there });
     }
-    return steps;
+    return this.isWaiting ? [...steps, ...this.#hold(now)] : steps;
   }
 
   /**
@@ -388,7 +407,7 @@ export class Deck {
    */
   #begin(song, now, fade = true) {
     this.#runsSince = null;
-    this.#isBroken = false;
+    this.#isBroken = this.#isOut = false;
     if (!this.isHere(song.track)) return this.gone(now);
     song.isGone = undefined;
     return [{ do: 'play', song, fade }];
@@ -399,6 +418,7 @@ export class Deck {
     this.#asked = null;
     this.#runsSince = null;
     this.skipAtMs = null;
+    this.#isHeld = false;
   }
 
   /** Takes the room's queue, as long as the deck follows. */
@@ -424,6 +444,12 @@ export class Deck {
    * @returns {Step[]}
    */
   act(command, now) {
+    const { playback } = this.#room ?? {};
+    // Until the room knows what is heard here, its page shows another song.
+    const isShown = this.leading && playback && playback.status !== 'stopped' && command.entry === playback.entry;
+    if (isShown && NAMED.has(command.type)) return this.act({ ...command, entry: undefined }, now);
+    if (this.#isPast(command)) return [];
+    if (this.isWaiting && command.type === 'resume') return this.found(now, true);
     if (!this.live || this.leading) return [...this.#alone(command, now), ...this.#tell(now)];
     const steps = /** @type {Step[]} */ ([]);
     // Its end has been asked for.
@@ -436,6 +462,15 @@ export class Deck {
   }
 
   /**
+   * Whether a command is for a song that is not on air any more.
+   *
+   * @param {Command} command
+   */
+  #isPast(command) {
+    return NAMED.has(command.type) && command.entry !== undefined && command.entry !== this.song?.entry;
+  }
+
+  /**
    * The song has come to its end, or to the moment at which the next one fades in.
    *
    * @param {number} now
@@ -443,7 +478,8 @@ export class Deck {
    */
   ended(now) {
     const { song } = this;
-    if (!song) return [];
+    // The end of the song before, while the file of this one is opened.
+    if (!song || !this.#isOut) return [];
     if (this.isEnding) {
       this.#over(now);
       return [];
@@ -476,9 +512,27 @@ export class Deck {
     this.#at(this.position(now), now);
     song.isGone = true;
     this.#isBroken = isBroken;
+    if (this.isBare() || this.#failed.add(song.entry).size >= MISSING_SONGS) return [{ do: 'missing', track: song.track }, ...this.#hold(now)];
     const wait = this.#room?.settings.queueMode === 'dj' ? MISSING_DJ_MS : Math.max(0, this.#lastMissing + MISSING_MS - now);
     this.skipAtMs = this.#tried?.entry === song.entry ? Math.max(now, this.#tried.atMs) : now + wait;
     return [{ do: 'missing', track: song.track }, ...this.tick(now)];
+  }
+
+  /**
+   * Waits for the files, paused: nothing that the room could go on with would be heard.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #hold(now) {
+    const { song } = this, away = this.#away;
+    this.skipAtMs = Infinity;
+    if (!song?.playing) return [];
+    const isOnlyAway = away?.changes === this.#changes;
+    const steps = this.act({ type: 'pause', entry: song.entry }, now);
+    this.#isHeld = true;
+    if (away && isOnlyAway) away.changes = this.#changes;
+    return steps;
   }
 
   /**
@@ -489,12 +543,24 @@ export class Deck {
    * @returns {Step[]}
    */
   found(now, isPicked = false) {
-    const { song } = this;
-    if (!song || this.skipAtMs === null || !this.isHere(song.track) || (this.#isBroken && !isPicked)) return [];
-    this.#tried = isPicked ? null : { entry: song.entry, atMs: this.skipAtMs };
+    const { song, isWaiting } = this, wasHeld = this.#isHeld;
+    if (!song || this.skipAtMs === null) return [];
+    if (isPicked) this.#failed.clear();
+    // After several in turn a person says when it is worth another try.
+    if (this.#failed.size >= MISSING_SONGS) return [];
+    if (!this.isHere(song.track) || (this.#isBroken && !isPicked)) {
+      // Other files are here again, and perhaps this one soon.
+      if (isWaiting && !this.isBare()) this.skipAtMs = now + MISSING_DJ_MS;
+      return [];
+    }
+    const goesOn = !song.playing && ((isWaiting && isPicked) || (wasHeld && (isPicked || this.#room?.settings.queueMode !== 'dj')));
+    this.#tried = isPicked || isWaiting || wasHeld ? null : { entry: song.entry, atMs: this.skipAtMs };
     this.skipAtMs = null;
-    this.#at(0, now);
-    return this.#begin(song, now, false);
+    this.#isHeld = false;
+    this.#at(isWaiting || wasHeld ? song.positionMs : 0, now);
+    // Playing again begins with the file: there is nothing to resume yet.
+    const told = goesOn ? this.act({ type: 'resume', entry: song.entry }, now).filter((step) => step.do === 'send') : [];
+    return [...told, ...this.#begin(song, now, false)];
   }
 
   /**
@@ -520,6 +586,8 @@ export class Deck {
     if (!song || !song.playing || this.skipAtMs !== null) return [];
     const lag = Math.min(0, positionMs - this.position(now));
     song.isGone = undefined;
+    this.#isOut = true;
+    this.#failed.clear();
     this.#at(positionMs, now);
     if (this.#asked?.overAtMs) this.#over(now);
     // The time in which nothing came out was not heard.
@@ -531,8 +599,12 @@ export class Deck {
     if (playback.status !== 'playing' || playback.entry !== song.entry) return [];
     const told = playback.positionMs + now - playback.atMs;
     if (Math.abs(told - positionMs) <= CORRECT_MS + this.errorMs()) return [];
-    const length = this.#room?.tracks.get(song.track)?.durationMs ?? Infinity;
-    return [this.#send({ type: 'seek', positionMs: Math.max(0, Math.round(Math.min(positionMs, length))) }, now)];
+    return [this.#send({ type: 'seek', positionMs: Math.max(0, Math.round(positionMs)), entry: song.entry }, now)];
+  }
+
+  /** The song comes out. */
+  sounds() {
+    this.#isOut = true;
   }
 
   /** The sound stood still and begins again: its position is compared once more. */
@@ -572,7 +644,7 @@ export class Deck {
       this.skipAtMs = null;
       this.#lastMissing = now;
       if (this.live && !this.leading) return this.act({ type: 'finish', entry: song.entry, missing: true }, now);
-      return [...this.#alone({ type: 'skip' }, now), ...this.#tell(now)];
+      return [...this.#alone({ type: 'skip', entry: song.entry }, now), ...this.#tell(now)];
     }
     if (now < this.dueAtMs) return [];
     if (this.leading) return this.#tell(now);
@@ -605,13 +677,18 @@ export class Deck {
   #alone(command, now) {
     const item = this.queue.find(({ entry }) => entry === command.entry);
     const rest = this.queue.filter((one) => one !== item);
+    if (this.#isPast(command)) return [];
     switch (command.type) {
       case 'finish': return this.song && command.entry === this.song.entry ? this.#advance(command.missing ? 'skipped' : 'ended', now) : [];
       case 'skip': return this.song ? this.#advance('skipped', now) : [];
-      case 'play':
+      case 'play': {
         if (this.song && command.entry === this.song.entry) return this.#alone({ type: 'resume' }, now);
-        if (item) this.queue = [item, ...rest];
-        return item || (command.entry === undefined && rest.length > 0) ? this.#advance('skipped', now) : [];
+        const wanted = command.entry === undefined ? this.queue.find(({ track }) => this.isHere(track)) : item;
+        // Nothing of it would be heard.
+        if (!wanted || !this.isHere(wanted.track)) return [];
+        this.queue = [wanted, ...this.queue.filter((one) => one !== wanted)];
+        return this.#advance('skipped', now);
+      }
       case 'enqueue':
         this.#changed();
         this.queue = rest;
@@ -665,22 +742,17 @@ export class Deck {
     // A song that came to its end while the room was asked ended then.
     if (this.song) this.#end(this.song, reason, (this.isEnding && this.#asked?.overAtMs) || now, now);
     this.#clear();
-    /** @type {Step[]} */
-    const steps = [];
-    for (;;) {
-      const item = this.queue.shift();
-      const track = item ? item.track : this.#request(this.isHere);
-      this.#isDry = track === undefined;
-      if (track === undefined) return [...steps, { do: 'stop' }];
-      const song = { entry: item?.entry ?? --this.#lastOwn, track, startedAtMs: now, positionMs: 0, atMs: now, playing: true, playedMs: 0 };
-      if (this.isHere(track)) {
-        this.#spend(song);
-        this.song = song;
-        return [...steps, { do: 'play', song, fade: true }];
-      }
-      steps.push({ do: 'missing', track });
-      this.#end(song, 'skipped', now, now);
-    }
+    // What is not here waits on.
+    const item = this.queue.find((one) => this.isHere(one.track));
+    const track = item?.track ?? this.#request(this.isHere);
+    this.#isDry = track === undefined;
+    if (track === undefined) return [{ do: 'stop' }];
+    this.queue = this.queue.filter((one) => one !== item);
+    const song = { entry: item?.entry ?? --this.#lastOwn, track, startedAtMs: now, positionMs: 0, atMs: now, playing: true, playedMs: 0 };
+    this.#spend(song);
+    this.song = song;
+    this.#isOut = false;
+    return [{ do: 'play', song, fade: true }];
   }
 
   /**

@@ -86,6 +86,17 @@ export class Device {
   /** It is to end once the room has been told what was heard. */
   #isStopping = false;
   #clockLooks = 0;
+  /**
+   * Files that were opened and could not be played, by `sourceId`.
+   *
+   * @type {Set<string>}
+   */
+  #broken = new Set();
+  /** What of a pool has no file here, as it was found out for `pool` and the library at `stamp`. */
+  #lack = { pool: /** @type {unknown} */ (null), stamp: 0, isBare: false, lost: 0 };
+  #stamp = 0;
+  /** Files are being picked: what is not here yet may come in a moment. */
+  #isPicking = false;
 
   /** @param {any} app */
   constructor(app) {
@@ -94,30 +105,31 @@ export class Device {
     this.store = app.store;
     const refused = (/** @type {'gesture'|'permission'} */ wants) => {
       this.wants = wants;
-      this.act({ type: 'pause' }).catch(() => {});
+      this.#control({ type: 'pause' }).catch(() => {});
     };
     this.#sound = new Sound(this, {
-      ended: () => this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.ended(now)),
+      ended: (lengthMs) => this.#run?.ended(lengthMs),
       paused: () => {
         this.pausedBySystem = true;
-        this.act({ type: 'pause' }).catch(() => {});
+        this.#control({ type: 'pause' }).catch(() => {});
       },
       playing: () => {
         this.pausedBySystem = false;
         this.wants = null;
         this.#system.playing(this);
+        this.#run?.deck.sounds();
         this.#run?.look(true);
       },
       stalled: () => this.#run?.deck.stalled(),
       refused,
-      failed: (error) => this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.gone(now, !(error instanceof FileProblem))),
+      failed: (error) => this.#failed(error),
     });
     this.#claim = new Claim(this.store, {
       look: () => this.#changed(), lost: (member) => this.#lose(member), otherTab: () => this.#tabElsewhere(),
     });
     this.#system = new System({
-      pause: () => this.act({ type: 'pause' }), play: () => this.act({ type: 'resume' }), next: () => this.act({ type: 'skip' }),
-      seek: (positionMs) => this.act({ type: 'seek', positionMs }),
+      pause: () => this.#control({ type: 'pause' }), play: () => this.#control({ type: 'resume' }),
+      next: () => this.#control({ type: 'skip' }), seek: (positionMs) => this.#control({ type: 'seek', positionMs }),
     });
     this.#stops.push(this.store.on('change', () => this.#changed()));
     const keep = () => this.#keep();
@@ -134,7 +146,8 @@ export class Device {
     if (this.#isClosed) return;
     this.library = opened;
     opened.onChange = () => {
-      this.#run?.found();
+      this.#stamp++;
+      if (!this.#isPicking) this.#run?.found();
       this.#waveforms?.libraryChanged();
       this.touch();
     };
@@ -204,15 +217,30 @@ export class Device {
   /** The song whose turn it is, and whose file is not here; `skipAtMs`: the server's time at which it is skipped. */
   get missing() {
     const { song, skipAtMs } = this.#run?.deck ?? { song: null, skipAtMs: null };
-    const track = song && skipAtMs !== null ? this.#track(song.track) : undefined;
+    const track = song && skipAtMs !== null && skipAtMs < Infinity ? this.#track(song.track) : undefined;
     return song && track && skipAtMs !== null ? { track, entry: song.entry, skipAtMs } : null;
   }
 
-  /** The song that probably comes next, and whether its file is here. */
-  get next() {
-    const next = this.#run?.deck.next;
-    const track = next === undefined ? undefined : this.#track(next);
-    return track ? { track, isHere: Boolean(this.songOf(track.track)) } : null;
+  /** The song that waits first, where its file is not here. */
+  get missingNext() {
+    const first = this.#run?.deck.queue[0]?.track;
+    return first === undefined || this.canPlay(first) ? null : this.#track(first) ?? null;
+  }
+
+  /** `isBare`: none of the room's tracks has its file here; `lost`: the number of this person's own songs without it. */
+  get lack() {
+    const { room } = this.store, pool = room?.pool ?? [], stamp = this.#stamp;
+    if (this.#lack.pool !== pool || this.#lack.stamp !== stamp) {
+      const away = this.library ? pool.filter(({ track }) => !this.songOf(track)) : [];
+      const lost = away.filter(({ source, addedBy }) => source === 'local' && addedBy === room?.you?.member).length;
+      this.#lack = { pool, stamp, isBare: pool.length > 0 && away.length === pool.length, lost };
+    }
+    return this.#lack;
+  }
+
+  /** Whether this device is the deck and asks for its files: the music waits for them. */
+  get lacksFiles() {
+    return this.phase === 'on' && (this.lack.isBare || Boolean(this.#run?.deck.isWaiting));
   }
 
   get canSetVolume() {
@@ -222,6 +250,17 @@ export class Device {
   /** What is heard: `{positionMs, isHeard}`. */
   get heard() {
     return this.#sound.heard;
+  }
+
+  /**
+   * The length of a track in ms, where it is played here and that is known; else undefined.
+   *
+   * @param {number} track
+   */
+  lengthOf(track) {
+    const song = this.#run?.deck.song;
+    const lengthMs = song?.track === track ? this.#sound.lengthOf(song) : Infinity;
+    return lengthMs < Infinity ? lengthMs : undefined;
   }
 
   /** 0 … 1 */
@@ -276,6 +315,16 @@ export class Device {
   }
 
   /**
+   * Whether a track's file is here and can be played, as far as it is known.
+   *
+   * @param {number} track
+   */
+  canPlay(track) {
+    const song = this.songOf(track);
+    return song !== undefined && !song.unplayable && !this.#broken.has(song.sourceId);
+  }
+
+  /**
    * @param {number} track
    * @returns {Track|undefined}
    */
@@ -289,6 +338,19 @@ export class Device {
   }
 
   // -- What a person does
+
+  /**
+   * Plays the room's music on this device where it has files for it. It must be called in a tap.
+   *
+   * @returns {Promise<boolean>} whether it has
+   */
+  async startWithFiles() {
+    this.#sound.unlock();
+    await this.ready;
+    if (this.#isClosed || this.lack.isBare) return false;
+    await this.start();
+    return true;
+  }
 
   /**
    * Plays the room's music on this device. It must be called in a tap.
@@ -355,7 +417,7 @@ export class Device {
   /** Ends playing here; the room's music stops where it is. What the room does not know yet it is told before. */
   async stop() {
     this.#isStopping = true;
-    if (this.#run?.deck.song?.playing) await this.act({ type: 'pause' }).catch(() => {});
+    if (this.#run?.deck.song?.playing) await this.#control({ type: 'pause' }).catch(() => {});
     if (!this.#run) this.dismiss();
     else if (!this.leading) this.#stopped();
   }
@@ -380,7 +442,7 @@ export class Device {
     if (this.phase !== 'on') return;
     this.wants = null;
     this.pausedBySystem = false;
-    await this.act({ type: 'resume' });
+    await this.#control({ type: 'resume' });
   }
 
   /**
@@ -389,12 +451,40 @@ export class Device {
    * @param {Track} track
    */
   async find(track) {
-    const { library } = this;
-    if (!library) return;
-    const { songs } = await library.add(await library.pick('files'));
+    const songs = await this.#pick('files');
     const here = this.songOf(track.track);
     if (songs.length > 0 && !songs.some(({ sourceId }) => sourceId === here?.sourceId)) this.found[track.track] = songs[0].sourceId;
+    this.#taken(songs);
+  }
+
+  /**
+   * Takes the files of the room's songs again: the person picks them, and the music goes on.
+   *
+   * @param {'files'|'folder'} kind
+   */
+  async refill(kind) {
+    this.#sound.unlock();
+    this.#taken(await this.#pick(kind));
+  }
+
+  /**
+   * @param {'files'|'folder'} kind
+   * @returns {Promise<import('./library.js').Song[]>}
+   */
+  async #pick(kind) {
+    const { library } = this;
+    if (!library) return [];
+    const items = await library.pick(kind);
+    this.#isPicking = true;
+    return library.add(items).then(({ songs }) => songs).finally(() => { this.#isPicking = false; });
+  }
+
+  /** @param {import('./library.js').Song[]} songs  that were picked */
+  #taken(songs) {
+    for (const { sourceId } of songs) this.#broken.delete(sourceId);
+    this.#stamp++;
     this.#run?.found(songs.length > 0);
+    this.touch();
   }
 
   /** Skips the song that is missing. */
@@ -420,6 +510,30 @@ export class Device {
     if (this.phase !== 'on' || !this.#run) return this.store.send(command);
     if (command.type === 'resume') this.pausedBySystem = false;
     return this.#run.act(command);
+  }
+
+  /**
+   * Carries out a command for the song that is heard here, or on air.
+   *
+   * @param {Command} command
+   */
+  #control(command) {
+    const playback = this.store.room?.playback;
+    const entry = this.#run?.deck.song?.entry ?? (playback && playback.status !== 'stopped' ? playback.entry : undefined);
+    return this.act({ ...command, entry });
+  }
+
+  /**
+   * The file of the song that plays cannot be opened, or not be played.
+   *
+   * @param {unknown} error
+   */
+  #failed(error) {
+    const run = this.#run, { song } = run?.deck ?? {};
+    const isBroken = !(error instanceof FileProblem), file = song && this.songOf(song.track);
+    if (isBroken && file) this.#broken.add(file.sourceId);
+    if (run?.deck.live) run.lacking.tell();
+    run?.do((now) => run.deck.gone(now, isBroken));
   }
 
   /** Frees everything: the page leaves the room. A deck that plays is kept for when it comes back. */

@@ -1,28 +1,23 @@
 // The DJ's own files in this browser. Nothing of them leaves it but what `toTrack` says.
 
-import { sameSong } from '../room/same-song.js';
+import { SameSongs } from '../room/same-song.js';
 import { dropped, picked, walk } from './items.js';
 import { Records, budget, dropFile, forgetLibrary, keepFile } from './kept.js';
 import { FileProblem, Places } from './places.js';
-import { pictureOf, readSong, trackOf, typed } from './song.js';
+import { pictureOf, trackOf, typed } from './song.js';
 
 /** Songs that a library holds. */
 const MOST_SONGS = 20_000;
+/** Files that are looked at beside each other. */
+const AT_ONCE = 4;
 /** Songs that are written at once. */
 const BATCH = 32;
 /** While files are added, views hear of it once in this time, in ms. */
 const TELL_EVERY_MS = 250;
 
-/**
- * What tracks are compared by, which takes a while to find out.
- *
- * @type {WeakMap<object, string>}
- */
-const nameOf = new WeakMap();
-
 /** @typedef {import('./song.js').Song} Song */
 /** @typedef {import('./items.js').Item} Item */
-/** @typedef {{ name: string, why: import('./song.js').Why | 'full' }} Skipped */
+/** @typedef {{ name: string, why: import('./read-song.js').Why | 'full' | 'unplayable' | 'double' }} Skipped */
 
 export { FileProblem };
 
@@ -48,11 +43,18 @@ export class Library {
    */
   #past = new Map();
   /**
-   * `sourceId` by title and artist; null: to be made anew.
+   * What songs are found by beside their `sourceId`: their names, and what releases before called them. Null: to be made
+   * anew.
    *
-   * @type {Map<string, string> | null}
+   * @type {{ names: SameSongs<Song>, olds: Map<string, Song[]> } | null}
    */
-  #names = null;
+  #found = null;
+  /**
+   * Says whether this device plays a file, in place of the browser.
+   *
+   * @type {((file: File) => Promise<import('./heard.js').Heard>) | undefined}
+   */
+  hear;
   #records;
   #places;
   /**
@@ -103,7 +105,8 @@ export class Library {
   }
 
   /**
-   * Adds files and what is in folders. A file that is here already is found at its new place from now on.
+   * Adds files and what is in folders. A file that is here already is found at its new place from now on. One that this
+   * device cannot play is told as skipped, and known as `unplayable`.
    *
    * @param {Item[] | Promise<Item[]>} items
    * @param {{ signal?: AbortSignal, progress?: (now: { done: number, total: number, name: string }) => void }} options
@@ -112,6 +115,7 @@ export class Library {
    *   rejects where what reads tags cannot be loaded
    */
   async add(items, { signal, progress } = {}) {
+    const { readSong, remembered } = await import('./read-song.js');
     /** @type {Map<string, Song>} */
     const added = new Map();
     /** @type {Skipped[]} */
@@ -120,32 +124,46 @@ export class Library {
     const unwritten = [];
     const count = { waiting: 0 };
     let done = 0, told = 0;
-    for await (const { name, open, root, path } of walk(await items, count)) {
-      if (signal?.aborted) break;
-      progress?.({ done, total: done + count.waiting + 1, name });
-      const song = this.songs.size < MOST_SONGS ? await readSong(open, name, (id) => this.songs.get(id) ?? this.#past.get(id)) : 'full';
+    /** @type {{ entry: import('./items.js').Entry, reading: Promise<Song | import('./read-song.js').Why | 'full'> }[]} */
+    const ahead = [];
+    const takeNext = async () => {
+      const { entry: { name, open, root, path }, reading } = /** @type {typeof ahead[0]} */ (ahead.shift());
+      progress?.({ done, total: done + count.waiting + ahead.length + 1, name });
+      const song = await reading;
       done += 1;
-      if (typeof song === 'string') {
-        skipped.push({ name, why: song });
-        continue;
+      if (typeof song === 'string' || added.has(song.sourceId)) {
+        skipped.push({ name, why: typeof song === 'string' ? song : 'double' });
+        return;
       }
+      const before = this.#before(song);
+      remembered(song, before);
       if (root) {
-        if (song.kept === 'opfs') await dropFile(song.sourceId);
+        if (before?.kept === 'opfs') await dropFile(before.sourceId);
         song.kept = 'handle';
+      } else if (before?.sourceId === song.sourceId) {
+        song.kept = before.kept;
       }
       const other = this.#places.set(song.sourceId, root ? { root: await this.#places.rootOf(root), path } : { ...this.#places.get(song.sourceId), file: await open() });
-      if (other) await this.remove(other);
+      for (const id of new Set([other, before?.sourceId])) if (id && id !== song.sourceId) await this.remove(id);
+      if (this.songs.has(song.sourceId)) this.#found = null;
       this.songs.set(song.sourceId, song);
-      this.#names?.set(sameSong(song), song.sourceId);
-      added.set(song.sourceId, song);
+      this.#index(song);
+      if (song.unplayable) skipped.push({ name, why: 'unplayable' });
+      else added.set(song.sourceId, song);
       if (unwritten.push(song) >= BATCH) await this.#write(unwritten.splice(0));
       if (performance.now() > told + TELL_EVERY_MS) {
         told = performance.now();
         this.onChange?.();
       }
+    };
+    for await (const entry of walk(await items, count)) {
+      if (signal?.aborted) break;
+      const reading = this.songs.size < MOST_SONGS ? readSong(entry.open, entry.name, (id) => this.songs.get(id) ?? this.#past.get(id), this.hear) : Promise.resolve(/** @type {const} */ ('full'));
+      if (ahead.push({ entry, reading }) >= AT_ONCE) await takeNext();
     }
+    while (ahead.length && !signal?.aborted) await takeNext();
     await this.#write(unwritten);
-    progress?.({ done, total: done + (signal?.aborted ? count.waiting : 0), name: '' });
+    progress?.({ done, total: done + (signal?.aborted ? count.waiting + ahead.length : 0), name: '' });
     if (added.size && !this.#persisted) this.#persist();
     this.onChange?.();
     return { songs: [...added.values()], skipped, cancelled: signal?.aborted ?? false };
@@ -172,18 +190,38 @@ export class Library {
   }
 
   /**
-   * The song that is a room's track: the same file, else one of the same title and artist.
+   * What was known of a file: by its `sourceId`, else what a release before knew under its own one, if that was of this
+   * file and not of one with the same ends.
    *
-   * @param {{ source: string, sourceId: string, title: string, artist?: string }} track
+   * @param {Song} song
+   */
+  #before({ sourceId, oldId = '', name }) {
+    const before = this.songs.get(sourceId) ?? this.#past.get(sourceId), old = this.songs.get(oldId) ?? this.#past.get(oldId);
+    return before ?? (old?.name === name ? old : undefined);
+  }
+
+  /** @param {Song} song */
+  #index(song) {
+    this.#found?.names.add(song);
+    if (song.oldId) this.#found?.olds.set(song.oldId, [...this.#found.olds.get(song.oldId) ?? [], song]);
+  }
+
+  /**
+   * The song that is a room's track: the same file, also as releases before called it, else one of the same title and
+   * artist whose album and length, as far as they are known, are no others.
+   *
+   * @param {{ source: string, sourceId: string, title: string, artist?: string, album?: string, durationMs?: number }} track
    * @returns {Song | undefined}
    */
   find(track) {
     const same = track.source === 'local' ? this.songs.get(track.sourceId) : undefined;
     if (same) return same;
-    this.#names ??= new Map([...this.songs.values()].map((song) => [sameSong(song), song.sourceId]));
-    let name = nameOf.get(track);
-    if (name === undefined) nameOf.set(track, name = sameSong(track));
-    return this.songs.get(this.#names.get(name) ?? '');
+    if (!this.#found) {
+      this.#found = { names: new SameSongs(), olds: new Map() };
+      for (const song of this.songs.values()) this.#index(song);
+    }
+    const { names, olds } = this.#found, old = track.source === 'local' ? olds.get(track.sourceId) ?? [] : [];
+    return (old.length > 1 ? new SameSongs(old).find(track) : old[0]) ?? names.find(track);
   }
 
   /**
@@ -279,7 +317,7 @@ export class Library {
     if (!this.#places.get(song.sourceId).file) {
       this.songs.delete(song.sourceId);
       this.#past.set(song.sourceId, song);
-      this.#names = null;
+      this.#found = null;
     }
     await this.#write([song]);
     await dropFile(song.sourceId);
@@ -296,7 +334,11 @@ export class Library {
     if (!song) return;
     song.lufs = lufs;
     if (waveform) song.waveform = waveform;
-    if (durationMs) song.durationMs = durationMs;
+    if (durationMs) {
+      // Another device may know the song by what its file claims.
+      song.saidMs ??= song.durationMs;
+      song.durationMs = durationMs;
+    }
     await this.#write([song]);
     this.onChange?.();
   }
@@ -316,7 +358,7 @@ export class Library {
     const song = this.songs.get(sourceId);
     this.songs.delete(sourceId);
     this.#past.delete(sourceId);
-    this.#names = null;
+    this.#found = null;
     await this.#records.remove(sourceId, this.#places.remove(sourceId));
     if (song?.kept === 'opfs') await dropFile(sourceId);
     this.onChange?.();
@@ -325,7 +367,7 @@ export class Library {
   /** Forgets everything, as signing out does. From then on this library keeps nothing. */
   async clear() {
     for (const map of [this.songs, this.#places, this.#past]) map.clear();
-    this.#names = null;
+    this.#found = null;
     this.#records.close();
     await forgetLibrary();
     this.onChange?.();

@@ -12,6 +12,8 @@ import { Player } from './player.js';
 const TARGET_LUFS = -23;
 /** A song whose loudness is not known yet is taken for one of this. */
 const USUAL_LUFS = -14;
+/** Two lengths of a song are the same if they differ by no more. */
+export const OFF_MS = 1000;
 /** ReplayGain's reference. */
 const REPLAY_GAIN_LUFS = -18;
 
@@ -23,11 +25,12 @@ export class Sound {
   /**
    * @param {import('./device.js').Device} device
    * @param {Report & {refused(wants: 'gesture'|'permission'): void}} report  `refused`: the browser wants a tap
+   * @param {import('./voice.js').Ports} [ports]
    */
-  constructor(device, report) {
+  constructor(device, report, ports) {
     this.device = device;
     this.report = report;
-    this.#player = new Player(report);
+    this.#player = new Player(report, ports);
     this.canSetVolume = this.#player.canSetVolume;
   }
 
@@ -61,7 +64,7 @@ export class Sound {
    * @param {Song|null} song
    */
   positionOf(song) {
-    return song && this.#player.isHeard && this.#player.key === String(song.track) ? this.#player.positionMs : null;
+    return song && this.#player.isHeard && this.has(song) ? this.#player.positionMs : null;
   }
 
   /**
@@ -70,9 +73,33 @@ export class Sound {
    * @param {Song|null} song
    */
   fadesIn(song) {
-    const fadeMs = Math.min(this.device.fadeMs, this.#player.durationMs / 2);
     const positionMs = this.positionOf(song);
-    return positionMs === null || fadeMs <= 0 ? Infinity : this.#player.durationMs - positionMs - fadeMs;
+    if (!song || positionMs === null) return Infinity;
+    const lengthMs = this.lengthOf(song);
+    const fadeMs = Math.min(this.device.fadeMs, lengthMs / 2);
+    return fadeMs <= 0 ? Infinity : lengthMs - positionMs - fadeMs;
+  }
+
+  /**
+   * Whether a song is the one that is open and played, or stands there.
+   *
+   * @param {Song} song
+   */
+  has(song) {
+    return this.#player.key === String(song.track);
+  }
+
+  /**
+   * The length of a song in ms: as it was measured here, else as its element tells. Infinity where neither is known, or the
+   * file's own headers say something else.
+   *
+   * @param {Song} song
+   */
+  lengthOf(song) {
+    const file = this.device.songOf(song.track);
+    if (file?.waveform && file.durationMs) return file.durationMs;
+    const told = this.has(song) ? this.#player.durationMs : Infinity;
+    return Math.abs(told - (file?.durationMs ?? told)) <= OFF_MS ? told : Infinity;
   }
 
   /**
@@ -136,7 +163,7 @@ export class Sound {
     const { next } = deck;
     const file = next === undefined ? undefined : this.device.songOf(next);
     const key = String(next);
-    if (!file || this.#player.isOpen(key) || this.#player.key === key) return;
+    if (!file || this.#player.isOpen(key)) return;
     this.device.library?.file(file).then((blob) => { if (deck.next === next) this.#player.prepare(key, blob); }, () => {});
   }
 

@@ -99,10 +99,9 @@ export function syncCommand({ song, queue, played }, room, past, isPlain = false
     const startedAtMs = isOnAir ? begin : inTime(current.startedAtMs);
     const atMs = Math.max(startedAtMs, Math.min(past, Math.round(current.atMs)));
     const passed = current.playing ? atMs - current.atMs : 0;
-    const length = room.tracks.get(current.track)?.durationMs ?? Infinity;
     command.playback = {
       status: current.playing ? 'playing' : 'paused', ...(isOnAir ? { entry: onAir?.entry } : named(current)),
-      positionMs: Math.round(Math.max(0, Math.min(current.positionMs + passed, length))), atMs,
+      positionMs: Math.round(Math.max(0, current.positionMs + passed)), atMs,
     };
     if (!isPlain) {
       command.playback.startedAtMs = startedAtMs;

@@ -249,6 +249,18 @@ export class Room {
         const isNear = this.onAir === track || this.queue[0]?.track === track.track;
         return isNear ? PART.pool | PART.playback : PART.pool;
       }
+      case 'durationSet': {
+        const track = this.tracks.get(event.track);
+        if (!track) return 0;
+        track.durationMs = event.durationMs;
+        return PART.pool | PART.queue | (this.onAir === track ? PART.playback : 0);
+      }
+      case 'missingSet': {
+        const missing = new Set(event.tracks);
+        this.pool = this.pool.slice();
+        for (const track of this.pool) track.missing = missing.has(track.track) || undefined;
+        return PART.pool | PART.votes | PART.queue | PART.playback;
+      }
       case 'voteCast':
       case 'voteWithdrawn':
         this.#count(event);
@@ -292,10 +304,8 @@ export class Room {
         this.playback = { status: 'stopped' };
         return PART.playback;
       case 'entryFinished': return this.#entryFinished(event);
-      case 'skipVoteCast':
-        if (this.playback.status === 'stopped') return 0;
-        this.playback = { ...this.playback, skipVotes: event.skipVotes };
-        return PART.playback;
+      case 'skipVoteCast': return this.#skipVotes(event.skipVotes, event.by, true);
+      case 'skipVoteWithdrawn': return this.#skipVotes(event.skipVotes, event.by, false);
       // Bans are no part of the state; an event of an unknown type moves the position and changes nothing.
       default: return 0;
     }
@@ -309,15 +319,26 @@ export class Room {
       else for (const count of event.votes) this.#count(count);
       changed |= PART.votes;
     }
-    if (event.skipVotes !== undefined && this.playback.status !== 'stopped') {
-      this.playback = { ...this.playback, skipVotes: event.skipVotes };
-      changed |= PART.playback;
-    }
+    if (event.skipVotes !== undefined) changed |= this.#skipVotes(event.skipVotes, event.member, false);
     if (this.you?.member === event.member) {
       this.you = null;
       changed |= PART.you;
     }
     return changed;
+  }
+
+  /**
+   * @param {number} skipVotes  all of them
+   * @param {number} by
+   * @param {boolean} isCast    else the vote is taken back
+   */
+  #skipVotes(skipVotes, by, isCast) {
+    const { playback } = this;
+    if (playback.status === 'stopped') return 0;
+    const others = (playback.skipVoters ?? []).filter((member) => member !== by);
+    const skipVoters = isCast ? [...others, by].sort((a, b) => a - b) : others;
+    this.playback = { ...playback, skipVotes, skipVoters: skipVoters.length > 0 ? skipVoters : undefined };
+    return PART.playback;
   }
 
   /** @param {import('../wire/messages').TracksAdded} event */
@@ -412,14 +433,13 @@ function setVotes(track, count) {
  * The position of what is on air.
  *
  * @param {Playback} playback
- * @param {number} serverNow     ms since the epoch, by the server's clock
- * @param {number} [durationMs]  the position is not beyond it
+ * @param {number} serverNow  ms since the epoch, by the server's clock
  * @returns {number} ms; 0 while stopped
  */
-export function positionAt(playback, serverNow, durationMs) {
+export function positionAt(playback, serverNow) {
   if (playback.status === 'stopped') return 0;
   const moved = playback.status === 'playing' ? serverNow - playback.atMs : 0;
-  return Math.max(0, Math.min(playback.positionMs + moved, durationMs ?? Infinity));
+  return Math.max(0, playback.positionMs + moved);
 }
 
 /**
@@ -434,11 +454,36 @@ export function startTimes(room, serverNow) {
   const current = room.onAir?.durationMs;
   /** @type {number|null} */
   let next = null;
-  if (playback.status === 'playing' && current) next = current - positionAt(playback, serverNow, current);
+  if (playback.status === 'playing' && current) next = Math.max(0, current - positionAt(playback, serverNow));
   return room.queue.map((entry) => {
     const starts = next;
     const duration = room.tracks.get(entry.track)?.durationMs;
     next = next === null || !duration ? null : next + duration;
     return starts;
   });
+}
+
+/**
+ * The places in a queue, by track: that of its first entry, from 1. A queue that has changed is another array.
+ *
+ * @type {WeakMap<readonly QueueEntry[], Map<number, number>>}
+ */
+const places = new WeakMap();
+
+/**
+ * Where a track stands that plays or waits to be played: nobody has to ask for it.
+ *
+ * @param {Room} room
+ * @param {number} track
+ * @returns {number|null} 0 on air, 1 next, 2 and more its place in the queue; null: it may be asked for
+ */
+export function standingOf({ playback, queue }, track) {
+  if (playback.status !== 'stopped' && playback.track === track) return 0;
+  let known = places.get(queue);
+  if (!known) {
+    known = new Map();
+    for (let at = queue.length; at > 0; at--) known.set(queue[at - 1].track, at);
+    places.set(queue, known);
+  }
+  return known.get(track) ?? null;
 }

@@ -9,7 +9,7 @@ import { Gap, PART, Room, WHOLE } from '../room/room.js';
  * @typedef {{send(message: object): void}} Port
  * @typedef {4401|4403|4404|'not_found'|'banned'|'insecure'|'unauthorized'} EndCode
  * @typedef {{state: 'connecting'|'live'|'waiting'|'ended', since: number, retryAt?: number, code?: EndCode,
- *   retryAfterMs?: number}} Link
+ *   retryAfterMs?: number, reason?: string}} Link  `reason`: why the viewer is banned
  * @typedef {{id: number, key: string, command: Command, madeAt: number, madeOn: number, promise: Promise<any>,
  *   resolve(result: any): void, reject(refusal: Refusal): void, port: Port|null, wasSent: boolean, once: boolean,
  *   keyed?: number, epoch?: string, ack?: {seq: number, result: any}}} Entry  made at a monotonic time, on a date
@@ -20,14 +20,16 @@ export class Refusal extends Error {
   /**
    * @param {string} code  of Protocol.md section 6, or 'offline', 'insecure', 'outcome_unknown'
    * @param {string} [message]
-   * @param {{retryAfterMs?: number, status?: number}} more
+   * @param {{retryAfterMs?: number, status?: number, reason?: string}} more
    */
-  constructor(code, message = code, { retryAfterMs, status } = {}) {
+  constructor(code, message = code, { retryAfterMs, status, reason } = {}) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.retryAfterMs = retryAfterMs;
     this.status = status;
+    /** Why the session is banned, where the banner said so. */
+    this.reason = reason;
   }
 }
 
@@ -35,8 +37,11 @@ export class Refusal extends Error {
 const LIVE_CONTROLS = new Set(['play', 'pause', 'resume', 'seek', 'skip']);
 /** Commands that may be carried out twice. */
 const HARMLESS = new Set([
-  'vote', 'unvote', 'voteSkip', 'finish', 'dequeue', 'removeTracks', 'rename', 'leave', 'syncDeck', 'setWaveform',
+  'vote', 'unvote', 'voteSkip', 'unvoteSkip', 'finish', 'dequeue', 'removeTracks', 'rename', 'leave', 'syncDeck', 'setWaveform',
+  'setDuration', 'setMissing',
 ]);
+/** Commands that no other one waits for. */
+const ASIDE = new Set(['setWaveform', 'setDuration']);
 const LIVE_CONTROL_MS = 10_000;
 const OTHERS_MS = 86_400_000;
 /** Commands without an answer at one time. */
@@ -263,9 +268,16 @@ export class Store {
     this.#expire();
     if (!room || !port || !this.#follows) return;
     let free = IN_FLIGHT - this.#outbox.filter((entry) => entry.port === port && !entry.ack).length;
+    // The newest one before it without an answer: where the server puts that one off, it puts this one off as well.
+    let /** @type {number|undefined} */ after;
     for (const entry of [...this.#outbox]) {
       if (free <= 0) return;
-      if (entry.port === port || entry.ack) continue;
+      if (entry.ack) continue;
+      const isAside = ASIDE.has(entry.command.type);
+      if (entry.port === port) {
+        if (!isAside) after = entry.id;
+        continue;
+      }
       if (entry.wasSent && !this.#mayRepeat(entry)) {
         this.#refuse(entry, new Refusal('outcome_unknown'));
         continue;
@@ -274,7 +286,8 @@ export class Store {
       entry.port = port;
       free--;
       const { id, key, command } = entry;
-      port.send({ type: 'command', id, room: room.id, key, command });
+      port.send({ type: 'command', id, room: room.id, key, ...after !== undefined && !isAside && { after }, command });
+      if (!isAside) after = id;
     }
   }
 
@@ -357,13 +370,13 @@ export class Store {
   /**
    * There is no socket: an attempt is being made, or the next one is at `retryAt`, or `code` says why there is none.
    *
-   * @param {{retryAt?: number, code?: EndCode, retryAfterMs?: number}} info
+   * @param {{retryAt?: number, code?: EndCode, retryAfterMs?: number, reason?: string}} info
    */
-  disconnected({ retryAt, code, retryAfterMs } = {}) {
+  disconnected({ retryAt, code, retryAfterMs, reason } = {}) {
     this.#port = null;
     this.#follows = false;
     const since = this.link.state === 'live' ? this.monotonic() : this.link.since;
-    this.#setLink({ state: code ? 'ended' : retryAt === undefined ? 'connecting' : 'waiting', since, retryAt, code, retryAfterMs });
+    this.#setLink({ state: code ? 'ended' : retryAt === undefined ? 'connecting' : 'waiting', since, retryAt, code, retryAfterMs, reason });
     this.#giveUpOnce();
     if (code) this.#end();
     else this.#expire();

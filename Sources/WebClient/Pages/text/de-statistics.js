@@ -3,7 +3,7 @@
 const rules = new Intl.PluralRules('de');
 
 /**
- * The form of a word for a count: one `1 Lied`, other `2 Lieder`.
+ * The form of a word for a count: one `1 Song`, other `2 Songs`.
  *
  * @param {number} n
  * @param {string} one
@@ -13,7 +13,6 @@ const plural = (n, one, other) => (rules.select(n) === 'one' ? one : other);
 
 export const counted = {
   statistics: {
-    title: 'Statistik',
     span: 'Welche Zeit',
     spans: { hour: 'Letzte Stunde', evening: '12 Stunden', week: '7 Tage' },
     counting: 'Zählt…',
@@ -27,11 +26,11 @@ export const counted = {
       evening: 'Noch ist es ruhig',
       week: 'Eine ruhige Woche',
     },
-    emptyMore: 'Wenn Lieder laufen und Leute abstimmen, siehst du hier, wie der Abend verläuft.',
+    emptyMore: 'Wenn Songs laufen und Leute abstimmen, siehst du hier, wie der Abend verläuft.',
     plays: {
-      name: 'Gespielte Lieder',
-      about: 'Ein Lied zählt, wenn es lange genug zu hören war: zur Hälfte oder 4 Minuten.',
-      value: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'Lied', 'Lieder')}`,
+      name: 'Gespielte Songs',
+      about: 'Ein Song zählt, wenn er lange genug zu hören war: zur Hälfte, aber mindestens 30 Sekunden und höchstens 4 Minuten; ein kürzerer ganz.',
+      value: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'Song', 'Songs')}`,
     },
     votes: {
       name: 'Stimmen',
@@ -39,8 +38,8 @@ export const counted = {
     },
     peak: {
       name: 'Zugleich da',
-      about: 'Das haben Server gesehen: die meisten Leute, die in einem Augenblick da waren. Wo kein Balken ist, wurde nichts gesehen.',
-      value: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'Person', 'Personen')}`,
+      about: 'So viele waren höchstens in einem Augenblick da, soweit Server es gesehen haben: Jemand zählt einmal je Gerät, und vielleicht doppelt, während ein Server neu startet. Wo kein Balken ist, wurde nichts gesehen.',
+      value: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'hört zu', 'hören zu')}`,
       unseen: 'nichts gesehen',
     },
     music: 'Musik gehört',
@@ -50,25 +49,26 @@ export const counted = {
     bars: 'Diagramm',
     at: (/** @type {string} */ when, /** @type {string} */ value) => `${when}: ${value}`,
     most: (/** @type {string} */ value) => `höchstens ${value}`,
+    mostShort: (/** @type {string} */ value) => `≤ ${value}`,
     table: 'Als Tabelle zeigen',
     time: 'Zeit',
     top: 'Am meisten gespielt',
-    topEmpty: 'Kein Lied war lange genug zu hören.',
+    topEmpty: 'Kein Song war lange genug zu hören.',
     count: (/** @type {number} */ _) => 'mal',
     wanted: 'Gerade am meisten gewünscht',
     wantedAbout: 'Die Stimmen von jetzt, egal welche Zeit du ansiehst.',
     wantedEmpty: 'Niemand wünscht sich gerade etwas.',
     wantedCount: (/** @type {number} */ n) => plural(n, 'Stimme', 'Stimmen'),
     yours: 'Deine',
-    yoursAbout: 'Lieder, die du hinzugefügt hast, und wann sie liefen.',
-    yoursEmpty: 'In dieser Zeit lief keins deiner Lieder.',
-    yoursLooking: 'Tritt dem Raum bei, dann stehen hier deine Lieder.',
+    yoursAbout: 'Songs, die du hinzugefügt hast, und wann sie liefen.',
+    yoursEmpty: 'In dieser Zeit lief keiner deiner Songs.',
+    yoursLooking: 'Mach mit, dann stehen hier deine Songs.',
     early: (/** @type {string} */ time) => `${time} (nicht bis zum Ende)`,
   },
 
   trending: {
     title: 'Was hier in der letzten Stunde lief',
-    few: (/** @type {string} */ n) => `Ein Lied wird hier genannt, sobald es in Räumen von ${n} verschiedenen Leuten lief. So lässt sich niemand herauslesen.`,
+    few: (/** @type {string} */ n) => `Ein Song wird hier genannt, sobald er in Räumen von ${n} verschiedenen Leuten lief. So lässt sich niemand herauslesen.`,
     plays: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} mal`,
     rooms: (/** @type {number} */ n, /** @type {string} */ shown) => `in ${shown} ${plural(n, 'Raum', 'Räumen')}`,
   },

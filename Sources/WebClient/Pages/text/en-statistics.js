@@ -6,7 +6,6 @@ import { copy, t as other } from './en-more.js';
 /** The English, whatever the language of the page. */
 export const counted = {
   statistics: {
-    title: 'Statistics',
     span: 'Which time',
     spans: { hour: 'Last hour', evening: '12 hours', week: '7 days' },
     counting: 'Counting…',
@@ -23,7 +22,7 @@ export const counted = {
     emptyMore: 'When songs are played and people vote, you see here how the evening goes.',
     plays: {
       name: 'Songs played',
-      about: 'A song counts when it was heard for long enough: half of it, or 4 minutes.',
+      about: 'A song counts when it was heard for long enough: half of it, but at least 30 seconds and at most 4 minutes; a shorter song as a whole.',
       value: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'song', 'songs')}`,
     },
     votes: {
@@ -32,7 +31,7 @@ export const counted = {
     },
     peak: {
       name: 'Listeners at once',
-      about: 'That is what servers saw: the most people who were here at one moment. Nothing was seen where there is no bar.',
+      about: 'At most so many were here at one moment, as servers saw it: a person counts once for each device, and may count twice while a server restarts. Where there is no bar, nothing was seen.',
       value: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'listener', 'listeners')}`,
       unseen: 'nothing seen',
     },
@@ -43,6 +42,7 @@ export const counted = {
     bars: 'Chart',
     at: (/** @type {string} */ when, /** @type {string} */ value) => `${when}: ${value}`,
     most: (/** @type {string} */ value) => `at most ${value}`,
+    mostShort: (/** @type {string} */ value) => `≤ ${value}`,
     table: 'Show as table',
     time: 'Time',
     top: 'Most played',

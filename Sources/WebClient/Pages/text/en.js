@@ -43,7 +43,9 @@ export const t = {
     looking: 'You are looking in.',
     nameMissing: 'Type a name that others will see.',
     nameLong: 'A name has at most 40 characters.',
-    nameWrong: 'A name needs a visible character and no hidden ones.',
+    nameWrong: 'A name needs a character that can be seen.',
+    nameControl: (/** @type {string} */ code) => `A name cannot have the character ${code}, which controls the text and is not shown.`,
+    nameTag: (/** @type {string} */ code) => `A name cannot have the character ${code}, an invisible tag, as the flags of England, Scotland and Wales have.`,
     full: 'This room is full.',
     crowd: 'Many people are joining from here right now.',
     removed: 'You have been removed from this room.',
@@ -69,8 +71,13 @@ export const t = {
     paused: 'Paused',
     waiting: 'Waiting for the deck',
     nothing: 'Nothing is playing',
-    nothingGuest: 'Ask for a song below.',
-    nothingDJ: 'Play something from Up next.',
+    steps: {
+      join: 'Join, and ask for a song.',
+      ask: 'Choose a song, and ask for it.',
+      askDJ: 'Choose a song, and ask for it. A DJ decides what is played.',
+      add: 'There are no songs yet. Add the first one.',
+      wait: 'The DJ is still unpacking.',
+    },
     noDeck: 'No device is playing',
     by: (/** @type {string} */ name) => `Played by ${name}`,
     why: 'Why this song?',
@@ -94,13 +101,16 @@ export const t = {
   },
 
   link: {
+    connecting: 'Connecting…',
     reconnecting: 'Reconnecting…',
-    lost: (/** @type {number} */ s) => `No connection. Trying again in ${s} s`,
+    lost: (/** @type {number} */ s) => `No connection. Trying again in ${s}\u00a0s`,
     lostNow: 'No connection. Trying again…',
     now: 'Try now',
     signedOut: 'You have been signed out.',
     startAgain: 'Start again',
     barred: 'You cannot enter this room.',
+    barredWhy: 'The reason given:',
+    barredStill: 'You cannot enter this room yet.',
     barredFor: (/** @type {string} */ time) => `You can come back in ${time}.`,
     missing: 'There is no room here.',
     missingMore: 'The code may be mistyped, or the room is gone.',
@@ -112,7 +122,6 @@ export const t = {
     newPage: 'The page could not be loaded completely.',
     reload: 'Load again',
     close: 'Close',
-    worker: 'This browser does not trust the certificate, so the page cannot be installed.',
   },
 
   refusals: {
@@ -121,7 +130,7 @@ export const t = {
     not_acceptable: 'The server did not accept that.',
     unsupported_media_type: 'The server did not accept that.',
     unauthorized: 'You have been signed out.',
-    forbidden: 'Only a DJ can do that here.',
+    forbidden: 'You may not do that here.',
     banned: 'You cannot enter this room.',
     not_found: 'That is not here any more.',
     not_member: 'Join the room first.',
@@ -131,7 +140,7 @@ export const t = {
     limit_reached: 'There is no room for more.',
     rate_limited: 'That was a little fast.',
     internal: 'The server has a problem.',
-    unavailable: 'The server cannot save right now. Nothing was changed.',
+    unavailable: 'The server cannot reach its store right now. Nothing was changed.',
     outcome_unknown: 'It is not known whether that was done. Look again.',
     offline: 'No connection.',
     insecure: 'This address is not private. Open the https address.',
@@ -143,9 +152,13 @@ export const t = {
     song: (/** @type {string} */ title, /** @type {string} */ artist) =>
       artist ? `On air: ${title}, ${artist}` : `On air: ${title}`,
     yours: (/** @type {string} */ title) => `Your song is on air: ${title}`,
-    nothing: 'Nothing is playing',
     lost: 'The connection is lost.',
     back: 'Connected again.',
+    role: {
+      owner: 'You own this room now.',
+      dj: 'You are a DJ now: you can play, queue and add songs.',
+      guest: 'You are a guest now.',
+    },
     joined: (/** @type {string} */ room) => `You have joined ${room}.`,
     missing: (/** @type {string} */ title) => `“${title}” was skipped: its file is not on the deck.`,
   },
@@ -153,15 +166,29 @@ export const t = {
   lists: {
     requests: 'Asked for',
     queue: 'Up next',
-    pool: 'All tracks',
+    pool: 'All songs',
     noRequests: 'Nobody has asked for anything yet.',
+    toSongs: 'To the songs',
     emptyQueue: {
-      votes: 'The most wanted song comes next.',
-      fair: 'Everybody gets a turn.',
+      none: 'Nothing is in the queue.',
       dj: 'The DJ has queued nothing yet.',
+      locked: 'Nothing is in the queue. For now, DJs decide.',
+      votes: (/** @type {string} */ title) => `The most wanted song comes next: ${title}.`,
+      resting: 'What people have asked for cannot come yet: it was played too recently, or is not playable.',
+      fair: 'The people who voted take turns.',
+      unasked: {
+        votes: 'The most wanted song comes next. Nobody has asked for one yet.',
+        fair: 'The people who vote take turns. Nobody has voted yet.',
+      },
     },
     vote: (/** @type {string} */ title, /** @type {number} */ n) =>
       n > 0 ? `${title}, ${n} ${plural(n, 'vote', 'votes')}` : `${title}, no votes`,
+    /** What a row says in place of its vote, short and for screen readers. 0: on air, 1: next. */
+    standing: (/** @type {number} */ place) => (place === 0 ? ['On air', 'on air'] : place === 1 ? ['Up next', 'up next']
+      : [`No. ${place}`, `number ${place} in the queue`]),
+    late: 'It is already on air or in the queue.',
+    missing: 'Not playable',
+    inAMoment: 'in a moment',
     inMinutes: (/** @type {number} */ n) => `in ${n} min`,
     inHours: (/** @type {number} */ hours, /** @type {number} */ minutes) =>
       minutes > 0 ? `in ${hours} h ${minutes} min` : `in ${hours} h`,
@@ -187,7 +214,7 @@ export const t = {
     movedTo: (/** @type {string} */ title, /** @type {number} */ place) => `${title} is number ${place} now.`,
     trackRemoved: (/** @type {string} */ title) => `Removed from the room: ${title}`,
     onAir: 'It is on air. Skip it first.',
-    repeated: 'It was played a moment ago.',
+    repeated: 'It was played too recently.',
   },
 
   pool: {
@@ -199,13 +226,11 @@ export const t = {
     addThis: (/** @type {string} */ query) => `Add “${query}”`,
     found: (/** @type {string} */ n, /** @type {string} */ of) => `${n} of ${of}`,
     foundSaid: (/** @type {number} */ n) => (n === 1 ? '1 song matches.' : `${n} songs match.`),
-    locked: 'Requests are closed for now.',
+    locked: 'For now, DJs decide. Votes still count.',
     wait: (/** @type {string} */ time) => `You can add again in ${time}.`,
     emptyDJ: 'This room has no songs yet.',
     emptyDJMore: 'Add the songs that you want to play. People can ask for them at once.',
-    emptyGuest: 'The DJ is still unpacking.',
     emptyGuestMore: 'Songs show up here by themselves.',
-    emptyGuestAdd: 'No songs yet. Add the first one.',
   },
 };
 

@@ -4,7 +4,6 @@ import { t } from '../text/en-deck.js';
 import { songsHere, whyNot } from './add.js';
 import { addAll } from './adding.js';
 import { h, number, svg, text } from './dom.js';
-import { sameSong } from './song-list.js';
 
 /**
  * @typedef {import('./dom.js').App} App
@@ -19,12 +18,13 @@ import { sameSong } from './song-list.js';
  * @property {number} done
  * @property {number} total
  * @property {number} isHere songs that the room had already
- * @property {{ name: string, why: string }[]} skipped
+ * @property {number} skipped files that are no songs of this device
+ * @property {{ name: string, why: string }[]} left what was not added, and why
  * @property {boolean} [cancelled]
  * @property {string} [failed] why not all songs could be added
  */
 
-/** Skipped files that are listed. */
+/** Files that were left out and are listed. */
 const LISTED = 300;
 
 /**
@@ -51,7 +51,7 @@ async function run(app, library, items) {
   cancelling = new AbortController();
   const { signal } = cancelling;
   /** @type {Job} */
-  const mine = { phase: 'reading', done: 0, total: 0, isHere: 0, skipped: [] };
+  const mine = { phase: 'reading', done: 0, total: 0, isHere: 0, skipped: 0, left: [] };
   job = mine;
   tell();
   try {
@@ -63,16 +63,20 @@ async function run(app, library, items) {
       },
     });
     mine.cancelled = cancelled;
-    mine.skipped = skipped;
+    mine.skipped = skipped.length;
+    mine.left = skipped;
+    /** @type {import('../room/same-song.js').SameSongs} */
     const known = songsHere(app);
-    const local = new Set(store.room?.pool.map(({ source, sourceId }) => source === 'local' && sourceId));
+    const local = new Set(store.room?.pool.filter(({ source }) => source === 'local').map(({ sourceId }) => sourceId));
     const tracks = [];
     for (const song of cancelled ? [] : songs) {
-      const same = sameSong(song);
-      if (local.has(song.sourceId) || known.has(same)) mine.isHere += 1;
-      else tracks.push(library.toTrack(song));
+      // A room of a release before has a file under the name that it had there; the second one of that name is another file.
+      if (local.has(song.sourceId) || local.delete(song.oldId ?? '') || known.find(song)) {
+        mine.isHere += 1;
+        mine.left.push({ name: song.name, why: 'isHere' });
+      } else tracks.push(library.toTrack(song));
       local.add(song.sourceId);
-      known.set(same, song);
+      known.add(song);
     }
     Object.assign(mine, { phase: 'adding', done: 0, total: tracks.length });
     await addAll(app, tracks, (done) => {
@@ -95,9 +99,9 @@ async function run(app, library, items) {
  */
 function outcome({ done, isHere, skipped, cancelled, failed }) {
   if (cancelled && done === 0) return t.deck.cancelled;
-  if (done + isHere + skipped.length === 0) return failed ?? t.deck.nothing;
+  if (done + isHere + skipped === 0) return failed ?? t.deck.nothing;
   return [
-    t.deck.added(number(done)), isHere > 0 && t.deck.isHere(number(isHere)), skipped.length > 0 && t.deck.skipped(number(skipped.length)), failed,
+    t.deck.added(number(done)), isHere > 0 && t.deck.isHere(number(isHere)), skipped > 0 && t.deck.skipped(number(skipped)), failed,
   ].filter(Boolean).join(' · ');
 }
 
@@ -169,22 +173,22 @@ export function filesForm(app, close, items) {
     }
     if (!hasEnded) left.replaceChildren();
     text(told, hasEnded && job ? outcome(job) : '');
-    left.hidden = !hasEnded || job?.skipped.length === 0;
+    left.hidden = !hasEnded || job?.left.length === 0;
     if (hasEnded && job && shown !== job) {
       shown = job;
-      list(job.skipped);
+      list(job.left);
       // A button that the end of the job has taken away leaves the focus to the next one.
       if (document.activeElement === document.body || go.contains(document.activeElement)) done.focus();
     }
     deleted.hidden = !library || library.state.persisted || ![...library.songs.values()].some(({ kept }) => kept === 'opfs');
   };
-  /** @param {{ name: string, why: string }[]} skipped */
-  const list = (skipped) => {
+  /** @param {{ name: string, why: string }[]} all */
+  const list = (all) => {
     const reasons = /** @type {Record<string, string>} */ (t.deck.why);
-    left.setAttribute('aria-label', t.deck.skipped(number(skipped.length)));
+    left.setAttribute('aria-label', t.deck.left(number(all.length)));
     left.replaceChildren(
-      h('ul', skipped.slice(0, LISTED).map(({ name, why }) => h('li', h('bdi', name), h('span', reasons[why] ?? reasons.unreadable)))),
-      ...skipped.length > LISTED ? [h('p.add-note', t.deck.more(number(skipped.length - LISTED)))] : [],
+      h('ul', all.slice(0, LISTED).map(({ name, why }) => h('li', h('bdi', name), h('span', reasons[why] ?? reasons.unreadable)))),
+      ...all.length > LISTED ? [h('p.add-note', t.deck.more(number(all.length - LISTED)))] : [],
     );
   };
 

@@ -5,7 +5,7 @@ import { manualId, songsHere, whyNot } from './add.js';
 import { MOST_TRACKS, addAll } from './adding.js';
 import { duration, h, number, svg, text } from './dom.js';
 import { sleeve } from './sleeve.js';
-import { sameSong, songsOf } from './song-list.js';
+import { songsOf } from './song-list.js';
 
 /** @typedef {import('./dom.js').App} App */
 /** @typedef {import('./song-list.js').Song} Song */
@@ -42,7 +42,7 @@ export function listForm(app, close) {
 
   const read = () => {
     const here = songsHere(app);
-    const list = songsOf(area.value, swap.checked, (song) => here.has(sameSong(song)));
+    const list = songsOf(area.value, swap.checked, (song) => here.find(song) !== undefined);
     songs = list.songs;
     const reasons = { tooLong: t.add.tooLong('300'), lengthLong: t.add.lengthLong, doubled: t.add.doubled, isHere: t.add.isHere };
     preview.replaceChildren(

@@ -5,9 +5,9 @@ import { t } from '../text/en-more.js';
 import { addTracks, adding, watchWait } from './adding.js';
 import { choice } from './controls.js';
 import { dialog, isolated, sentenceOf } from './dialog.js';
-import { duration, h, number, stylesheet, text } from './dom.js';
+import { attempt, duration, h, number, stylesheet, text } from './dom.js';
 import { allRight, textField } from './inputs.js';
-import { LONGEST_DURATION, LONGEST_TEXT, durationOf, hasControl, sameSong, scalars } from './song-list.js';
+import { LONGEST_DURATION, LONGEST_TEXT, SameSongs, durationOf, hasControl, scalars } from './song-list.js';
 
 /** @typedef {import('./dom.js').App} App */
 /** @typedef {import('../wire/messages').TrackInfo} TrackInfo */
@@ -27,14 +27,12 @@ export function manualId() {
 }
 
 /**
- * The room's tracks by what makes them the same song.
+ * The room's tracks, to be found by what makes them the same song.
  *
  * @param {App} app
  */
 export function songsHere(app) {
-  const here = new Map();
-  for (const track of app.store.room?.pool ?? []) here.set(sameSong(track), track);
-  return here;
+  return new SameSongs(app.store.room?.pool);
 }
 
 /**
@@ -66,7 +64,12 @@ export async function open(app, props = {}) {
   const isDJ = app.store.room?.isDJ ?? false;
   /** @type {import('./dialog.js').Dialog} */
   let shown;
-  const one = form(app, props.title ?? '', isDJ, (sentence) => shown.notice(sentence));
+  const say = (/** @type {string | null} */ sentence) => shown.notice(sentence);
+  // A DJ adds one song after the other; a guest goes back to where the song is now, and may have to wait before the next.
+  const one = form(app, props.title ?? '', isDJ, say, isDJ ? say : (sentence) => {
+    shown.close();
+    app.toast(sentence);
+  });
   /** @type {Record<string, Form>} */
   const forms = { one };
   const body = h('div.add');
@@ -114,9 +117,10 @@ export async function open(app, props = {}) {
  * @param {string} begin
  * @param {boolean} isDJ
  * @param {(sentence: string | null) => void} say
+ * @param {(sentence: string) => void} done tells that the song was added; the form is empty again by then
  * @returns {Form}
  */
-function form(app, begin, isDJ, say) {
+function form(app, begin, isDJ, say, done) {
   const title = textField(t.add.songTitle, { value: begin, required: true, enterkeyhint: 'next' });
   const artist = textField(t.add.artist, { enterkeyhint: 'next' });
   const album = textField(t.add.album, { enterkeyhint: 'next' });
@@ -150,16 +154,16 @@ function form(app, begin, isDJ, say) {
     const track = go.disabled ? null : read();
     if (!track) return;
     const wants = !isDJ && ask.checked;
-    const here = songsHere(app).get(sameSong(track));
+    const here = songsHere(app).find(track);
     if (here && !wants) return title.say(t.add.here);
     isBusy = true;
     allow();
     try {
       const [added] = here ? [here.track] : await addTracks(app, [track]);
       if (wants && !app.store.room?.you?.votes.has(added)) await app.store.send({ type: 'vote', track: added });
-      say((wants ? t.add.addedAsked : t.add.added)(isolated(track.title)));
       for (const { input } of [title, artist, album, length]) input.value = '';
       title.input.focus();
+      done((wants ? t.add.addedAsked : t.add.added)(isolated(track.title)));
     } catch (refusal) {
       if (adding(app).may !== 'wait') say(whyNot(refusal));
     } finally {
@@ -172,7 +176,7 @@ function form(app, begin, isDJ, say) {
     const isLive = app.store.link.state === 'live';
     go.disabled = isBusy || may !== 'yes' || !isLive;
     note.hidden = may === 'yes' && isLive;
-    text(note, !isLive ? t.link.reconnecting : may === 'wait' ? t.pool.wait(duration(waitMs + 999)) : may === 'locked' ? t.pool.locked : may === 'no' ? t.add.closed : '');
+    text(note, !isLive ? attempt(app) : may === 'wait' ? t.pool.wait(duration(waitMs + 999)) : may === 'locked' ? t.pool.locked : may === 'no' ? t.add.closed : '');
   };
   node.addEventListener('submit', (/** @type {Event} */ event) => {
     event.preventDefault();

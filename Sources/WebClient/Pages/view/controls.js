@@ -42,6 +42,15 @@ export function field(label, sentence, control, options = {}) {
 }
 
 /**
+ * The values of a choice whose labels and sentences stand in two groups of texts under the same names.
+ *
+ * @param {Record<string, string>} labels
+ * @param {Record<string, string>} sentences
+ * @returns {[value: string, label: string, sentence: string][]}
+ */
+export const offered = (labels, sentences) => Object.entries(labels).map(([value, label]) => [value, label, sentences[value]]);
+
+/**
  * One of a few values, as radio buttons: side by side, or as cards with a sentence each.
  *
  * @param {[value: string, label: string, sentence?: string][]} values

@@ -1,6 +1,7 @@
 // Dialogs: a sheet at the bottom of a phone, a card in the middle of a laptop.
 
 import { t } from '../text/en-more.js';
+import { sheetOpened } from './back.js';
 import { duration, h, stylesheet, svg } from './dom.js';
 
 /** @typedef {{label: string, act: () => void}} NoticeAction */
@@ -26,7 +27,7 @@ function holdPage() {
 /**
  * Opens a dialog over the page.
  *
- * Escape, the backdrop and the close button close it; the focus goes back to where it was. The first element with
+ * Escape, the backdrop, the close button and the browser's Back close it; the focus goes back to where it was. The first element with
  * `autofocus` gets the focus, else the title. Opening one while another is open puts it on top.
  *
  * @param {{title: string, body: Node, foot?: Node, wide?: boolean, className?: string, onClose?: () => void}} options
@@ -57,6 +58,7 @@ export function dialog({ title, body, foot, wide = false, className = '', onClos
     if (closed) return;
     closed = true;
     open.splice(open.indexOf(handle), 1);
+    left();
     node.remove();
     holdPage();
     if (before instanceof HTMLElement && before.isConnected && document.activeElement === document.body) {
@@ -87,6 +89,7 @@ export function dialog({ title, body, foot, wide = false, className = '', onClos
   /** @type {Dialog} */
   const handle = { node, close, notice };
   open.push(handle);
+  const left = sheetOpened(close);
   document.body.append(node);
   stylesheet('dialogs').catch(() => {}).then(() => {
     if (closed) return;
@@ -104,10 +107,10 @@ export { isolated } from '../text/en.js';
 /**
  * Asks before something that cannot be taken back.
  *
- * @param {{title: string, text: string | Node, action: string, danger?: boolean}} options
+ * @param {{title: string, text: string | Node, action: string, cancel?: string, danger?: boolean}} options
  * @returns {Promise<boolean>} false where the dialog was closed in another way
  */
-export function confirm({ title, text, action, danger = true }) {
+export function confirm({ title, text, action, cancel = t.menu.cancel, danger = true }) {
   return new Promise((resolve) => {
     let answer = false;
     /** @param {boolean} value */
@@ -117,7 +120,7 @@ export function confirm({ title, text, action, danger = true }) {
       className: 'ask',
       body: typeof text === 'string' ? h('p', null, text) : text,
       foot: h('footer.dialog-foot', null,
-        h('button.pill', { type: 'button', autofocus: true, onclick: () => end(false) }, t.menu.cancel),
+        h('button.pill', { type: 'button', autofocus: true, onclick: () => end(false) }, cancel),
         h('button.pill', { type: 'button', class: danger ? 'danger' : 'primary', onclick: () => end(true) }, action)),
       onClose: () => resolve(answer),
     });

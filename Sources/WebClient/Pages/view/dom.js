@@ -1,5 +1,7 @@
 /** The few helpers with which the views build and change the document. No markup is made from strings. */
 
+import { t } from '../text/en.js';
+
 /**
  * What every view gets; `main.js` makes it and describes its members.
  *
@@ -238,14 +240,45 @@ export function isFree(event) {
   return !(event.target instanceof Element && event.target.closest(event.key === ' ' ? TAKES_SPACE : TAKES_TEXT));
 }
 
-/** Where things at the lower edge stand: in the dialog on top, where one is open, else in the page. */
+/**
+ * Which of the page's keys was pressed: the character that was typed, `n` for `N`. Where the layout has no such letter or
+ * digit (Cyrillic, the French row of digits), the key's place on the keyboard says which is meant. A browser that fills in
+ * a form tells of keys without a name.
+ *
+ * @param {{ key?: string, code?: string, shiftKey?: boolean }} event
+ * @returns {string} empty for every other key
+ */
+export function keyOf({ key = '', code = '', shiftKey = false }) {
+  const typed = key.toLowerCase();
+  if (/^[ /?123n]$/.test(typed)) return typed;
+  const isOther = typed.length !== 1 || /^[a-z\d]$/.test(typed) || shiftKey;
+  return isOther ? '' : /^(?:Key(?=N)|Digit)([N123])$/.exec(code)?.[1].toLowerCase() ?? '';
+}
+
+/**
+ * What is being tried while there is no link: before the first one nothing can be lost.
+ *
+ * @param {App} app
+ */
+export const attempt = ({ store }) => (store.connections > 0 ? t.link.reconnecting : t.link.connecting);
+
+/** Between what stands at the lower edge and what is above it. */
+const FLOOR_GAP = 22;
+
+/**
+ * Where things at the lower edge stand: in the dialog on top, where one is open, else in the page. The place is told how
+ * much of its edge they cover, so that what it shows ends above them.
+ */
 export function floor() {
   const dialogs = document.querySelectorAll('dialog[open]');
-  const place = /** @type {Element} */ (dialogs[dialogs.length - 1] ?? document.body);
+  const place = /** @type {HTMLElement} */ (dialogs[dialogs.length - 1] ?? document.body);
   const there = place.querySelector(':scope > .floor');
   if (there) return there;
   const made = h('aside.floor');
   place.append(made);
+  new ResizeObserver(([{ contentRect: { height } }]) => {
+    place.style.setProperty('--floor', height > 0 ? `${height + FLOOR_GAP}px` : '0px');
+  }).observe(made);
   return made;
 }
 

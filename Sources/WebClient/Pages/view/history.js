@@ -1,10 +1,10 @@
 // What was played in a room: the last fifty from its state, earlier ones from its events.
 
-import { PART } from '../room/room.js';
+import { PART, standingOf } from '../room/room.js';
 import { t } from '../text/en-more.js';
 import { dialog, follow, sentenceOf } from './dialog.js';
 import { currentLocale, duration, h, keyed, svg, text } from './dom.js';
-import { missed } from './on-air.js';
+import { miss, missed } from './on-air.js';
 import { sleeve } from './sleeve.js';
 
 /**
@@ -51,7 +51,7 @@ async function readEarlier(app, place, isShown) {
         entry: event.entry, track: event.track, title: '', startedAt: event.startedAt,
         endedAt: event.endedAt ?? event.at, reason: event.reason, playedMs: event.playedMs,
       });
-      if (event.missing) missed.add(`${room.id} ${event.entry}`);
+      if (event.missing) miss(room.id, event.entry);
     }
     place.next = first + 1;
   }
@@ -65,12 +65,12 @@ async function readEarlier(app, place, isShown) {
  */
 export function open(app) {
   if (!app.store.room) return null;
-  const list = h('ol.history', { 'aria-label': t.history.title });
+  const list = h('ol.history', { 'aria-label': t.header.history });
   const empty = h('p.empty-note', { hidden: true });
   const note = h('p.empty-note', { role: 'status' });
   const earlier = h('button.pill', { type: 'button', onclick: () => more() }, t.history.earlier);
   const shown = dialog({
-    title: t.history.title,
+    title: t.header.history,
     wide: true,
     body: h('div', null, empty, list, note, h('div.buttons.centred', null, earlier)),
     onClose: () => stop(),
@@ -138,7 +138,7 @@ export function open(app) {
     const button = event.target instanceof Element ? event.target.closest('button') : null;
     const track = app.store.room?.tracks.get(Number(button?.dataset.track));
     if (!button || !track || button.getAttribute('aria-disabled') === 'true') return;
-    app.store.toggleVote(track).catch((error) => shown.notice(sentenceOf(error)));
+    app.store.toggleVote(track).catch((error) => shown.notice(error?.code === 'conflict' ? t.lists.late : sentenceOf(error)));
   });
   render();
   const stop = follow(app, PART.history | PART.votes | PART.pool | PART.you | PART.pending | PART.playback | PART.link, () => shown, render);
@@ -198,9 +198,7 @@ function fill(app, row, song, day, titles) {
   const clock = new Intl.DateTimeFormat(currentLocale(), { timeStyle: 'short' });
   const reason = missed.has(`${room.id} ${song.entry}`) ? t.history.missing : song.reason === 'ended' ? t.history.ended : song.reason === 'skipped' ? t.history.skipped(duration(song.playedMs)) : t.history.replaced(duration(song.playedMs));
   text(names.children[2], `${clock.format(song.startedAt)} · ${reason}`);
-  const waits = track !== undefined && room.queue.some((entry) => entry.track === track.track);
-  const onAir = track !== undefined && room.playback.status !== 'stopped' && room.playback.track === track.track;
-  again.hidden = room.you === null || room.closedAt !== undefined || track === undefined || waits || onAir;
+  again.hidden = room.you === null || room.closedAt !== undefined || track === undefined || standingOf(room, track.track) !== null;
   if (track === undefined) {
     if (named !== undefined) text(names.children[2], `${clock.format(song.startedAt)} · ${reason} · ${t.history.notHere}`);
     return;

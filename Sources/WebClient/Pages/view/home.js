@@ -1,7 +1,7 @@
 // The start page: a code to enter, a room to start, and the rooms that are open.
 
-import { codeOf } from '../room/code.js';
 import { t } from '../text/en-more.js';
+import { codeForm, waysOn } from './code-form.js';
 import { sentenceOf } from './dialog.js';
 import { h, keyed, number, stylesheet, svg, text } from './dom.js';
 import { sleeve, sleeveHues } from './sleeve.js';
@@ -41,20 +41,11 @@ let renewedAt = -Infinity;
  */
 export function homeScreen(app) {
   const node = h('main.home', { hidden: true });
-  const wrong = h('p.home-wrong', { role: 'alert', id: 'home-wrong' });
-  const code = /** @type {HTMLInputElement} */ (h('input.home-code', {
-    type: 'text', name: 'code', 'aria-label': t.home.code, 'aria-describedby': 'home-wrong', placeholder: t.home.codeHint, autocomplete: 'off',
-    autocapitalize: 'characters', spellcheck: 'false', enterkeyhint: 'go', dir: 'ltr',
-  }));
-  const enter = h('form.home-enter', { novalidate: true }, code, h('button.pill.primary', { type: 'submit' }, t.home.join), wrong);
-  const start = h('button.home-card.strong', { type: 'button', onclick: () => app.open('start-room') },
-    h('span.badge', null, svg('plus')), h('span.words', null, h('span.head', null, t.home.start), h('span.more', null, t.home.startMore)));
-  const nearby = h('a.home-card', { href: '/nearby' },
-    h('span.badge', null, svg('radar')), h('span.words', null, h('span.head', null, t.home.nearby), h('span.more', null, t.home.nearbyMore)));
+  const enter = codeForm(app);
   const collage = h('div.collage', { 'aria-hidden': 'true' });
   const top = h('header.home-top', null,
     h('span.wordmark', null, svg('bars'), h('span', null, 'Backline')),
-    h('button.round', { type: 'button', 'aria-label': t.home.preferences, onclick: () => app.open('preferences') }, svg('theme')));
+    h('button.round', { type: 'button', 'aria-label': t.menu.preferences, onclick: () => app.open('preferences') }, svg('theme')));
   const own = roomList('home-own', t.home.yours);
   const allOwn = h('button.pill', { type: 'button', hidden: true });
   own.head.append(allOwn);
@@ -68,7 +59,7 @@ export function homeScreen(app) {
   open.node.append(told, h('div.home-more', null, again, more));
   node.append(h('div.home-tint', { 'aria-hidden': 'true' }), top,
     h('section.hero', null, collage, h('div.hero-words', null, h('h1', null, t.home.title), h('p.lead', null, t.home.lead), enter)),
-    h('section.home-cards', null, start, nearby), own.node, open.node);
+    waysOn(app), own.node, open.node);
 
   /** @type {Summary[]} */
   let rooms = [];
@@ -158,21 +149,6 @@ export function homeScreen(app) {
     }
   };
 
-  enter.addEventListener('submit', (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const read = codeOf(code.value);
-    text(wrong, code.value.trim() === '' ? t.home.codeMissing : read === null ? t.home.codeWrong : '');
-    if (read === null) {
-      code.setAttribute('aria-invalid', 'true');
-      code.focus();
-    } else app.go(`/r/${read}`);
-  });
-  code.addEventListener('input', () => {
-    code.removeAttribute('aria-invalid');
-    text(wrong, '');
-    const pasted = code.value.includes('/') ? codeOf(code.value) : null;
-    if (pasted) code.value = pasted;
-  });
   query.addEventListener('input', () => {
     clearTimeout(timer);
     timer = window.setTimeout(load, PAUSE);
@@ -185,7 +161,7 @@ export function homeScreen(app) {
   adorn(collage, []);
   stylesheet('home').then(() => {
     node.hidden = false;
-    if (!gone && matchMedia('(pointer: fine)').matches && document.activeElement === document.body) code.focus({ preventScroll: true });
+    if (!gone && matchMedia('(pointer: fine)').matches && document.activeElement === document.body) enter.querySelector('input')?.focus({ preventScroll: true });
   });
   load();
   return {
@@ -254,7 +230,7 @@ function fillCard(card, room) {
   if (face.dataset.shows !== shows) {
     face.dataset.shows = shows;
     face.replaceChildren(playing ? sleeve(playing) : h('span.sleeve.bare', null, svg('bars')));
-    part('playing').replaceChildren(...(playing?.artist ? [h('bdi', playing.title), ' · ', h('bdi', playing.artist)] : [playing?.title ?? t.home.quiet]));
+    part('playing').replaceChildren(...(playing?.artist ? [h('bdi', playing.title), ' · ', h('bdi', playing.artist)] : [playing?.title ?? t.onAir.nothing]));
   }
   text(part('name'), room.name);
   part('playing').classList.toggle('quiet', !playing);

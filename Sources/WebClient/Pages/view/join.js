@@ -3,6 +3,7 @@
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
 import { announce, floor, h, stylesheet, text } from './dom.js';
+import { refusedName, shownLength } from './names.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -62,7 +63,7 @@ export function joinSheet(app, onCover, reason = '') {
 
   /** @param {any} error */
   const refused = (error) => {
-    if (error?.code === 'bad_request') complain(t.join.nameWrong);
+    if (error?.code === 'bad_request') complain(refusedName(error));
     else if (error?.code === 'limit_reached') complain(t.join.full);
     else if (error?.code === 'rate_limited') {
       complain(t.refusals.again(t.join.crowd, app.waitingTime(error.retryAfterMs ?? 1000)));
@@ -74,8 +75,7 @@ export function joinSheet(app, onCover, reason = '') {
     event.preventDefault();
     if (busy || app.store.link.state !== 'live') return;
     const name = field.value.trim();
-    const size = [...name].length;
-    complain(size === 0 ? t.join.nameMissing : size > NAME_LENGTH ? t.join.nameLong : '');
+    complain(name === '' ? t.join.nameMissing : shownLength(name) > NAME_LENGTH ? t.join.nameLong : '');
     if (!wrong.hidden) return field.focus();
     busy = true;
     show();

@@ -2,7 +2,7 @@
 
 import { t } from '../text/en-more.js';
 import { dialog } from './dialog.js';
-import { h } from './dom.js';
+import { h, keyOf } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -19,7 +19,7 @@ export function open(app) {
   const line = (names, does) => h('div.key-line', null, h('dt', null, names.map((name) => h('kbd', null, name))), h('dd', null, does));
   const isDJ = app.store.room?.isDJ === true;
   return dialog({
-    title: t.keys.title,
+    title: t.menu.keys,
     body: h('div', null,
       h('dl.keys', null,
         isDJ ? [line([t.keys.space], t.keys.toggle), line(['N'], t.keys.next)] : null,
@@ -39,7 +39,7 @@ export function open(app) {
  * @param {KeyboardEvent} event
  */
 export function handleKey(app, event) {
-  if (act(app, event.key)) event.preventDefault();
+  if (act(app, keyOf(event))) event.preventDefault();
 }
 
 /**
@@ -57,7 +57,6 @@ function act(app, key) {
       if (isDJ) import('./transport.js').then((deck) => deck.togglePlay(app), app.refused);
       return isDJ;
     case 'n':
-    case 'N':
       if (isDJ) import('./transport.js').then((deck) => deck.skip(app), app.refused);
       return isDJ;
     case '/':

@@ -2,16 +2,19 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
-import { announce, floor, h, stylesheet, svg, text } from './dom.js';
+import { announce, attempt, floor, h, stylesheet, svg, text } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
 
 /** From this time on a lost link is told, and from the second one on with the time of the next attempt. */
 const TELL_MS = 2000;
 const DETAIL_MS = 10_000;
+/** Whether a ban has been lifted is asked once in this time, while somebody looks. */
+const LIFTED_MS = 30_000;
 
 /**
- * A line at the lower edge while the link is lost: first "Reconnecting…", later a countdown with "Try now".
+ * A line at the lower edge while there is no link: "Connecting…" before the first one, "Reconnecting…" after it, later a
+ * countdown with "Try now".
  *
  * @param {App} app
  * @returns {{ destroy(): void }}
@@ -22,6 +25,8 @@ export function linkBar(app) {
   const bar = h('div.floating.link-bar', h('span.spinner', { 'aria-hidden': 'true' }), sentence, now);
   let timer = 0;
   let told = false;
+  /** An attempt has failed since there was a link. */
+  let failed = false;
   stylesheet('later');
 
   const show = () => {
@@ -29,10 +34,12 @@ export function linkBar(app) {
     const { link } = app.store;
     if (link.state === 'live' || link.state === 'ended') {
       bar.remove();
-      if (told && link.state === 'live') announce(t.announce.back);
-      told = false;
+      if (told && link.state === 'live' && app.store.connections > 1) announce(t.announce.back);
+      told = failed = false;
       return;
     }
+    failed ||= link.state === 'waiting';
+    const isFirst = app.store.connections === 0;
     // The deck here goes on without a link.
     const alone = app.playing?.phase === 'on' ? /** @type {any} */ (t).deck?.leading : undefined;
     const lasts = performance.now() - link.since;
@@ -43,10 +50,10 @@ export function linkBar(app) {
     const detailed = lasts >= DETAIL_MS;
     const wait = link.retryAt === undefined ? 0 : link.retryAt - performance.now();
     const seconds = Math.ceil(wait / 1000);
-    text(sentence, alone ?? (!detailed ? t.link.reconnecting : seconds > 0 ? t.link.lost(seconds) : t.link.lostNow));
+    text(sentence, alone ?? (!detailed || (isFirst && !failed) ? attempt(app) : seconds > 0 ? t.link.lost(seconds) : t.link.lostNow));
     now.hidden = !detailed;
     if (!bar.isConnected) floor().append(bar);
-    if (!told) announce(alone ?? t.announce.lost);
+    if (!told) announce(alone ?? (isFirst ? attempt(app) : t.announce.lost));
     told = true;
     const next = detailed ? (seconds > 0 ? wait - (seconds - 1) * 1000 : 1000) : DETAIL_MS - lasts;
     timer = window.setTimeout(show, Math.max(50, next + 5));
@@ -70,13 +77,11 @@ export function linkBar(app) {
  * @returns {{ node: HTMLElement, destroy(): void }}
  */
 export function ended(app) {
-  const { code, retryAfterMs } = app.store.link;
-  const until = retryAfterMs === undefined ? null : performance.now() + retryAfterMs;
+  const { code } = app.store.link;
   const home = () => h('a.pill', { href: '/' }, t.link.home);
-  const left = h('p');
-  let timer = 0;
   /** @type {HTMLElement} */
   let node;
+  let destroy = () => {};
   /**
    * @param {string} icon
    * @param {string} sentence
@@ -91,11 +96,18 @@ export function ended(app) {
       break;
     case 4403:
     case 'banned':
-      node = card('ban', t.link.barred, until === null ? null : left, home());
+      node = card('ban', t.link.barred);
+      destroy = barred(app, node);
+      node.append(home());
       break;
     case 4404:
     case 'not_found':
-      node = card('search', t.link.missing, h('p', t.link.missingMore), home());
+      node = card('search', t.link.missing, h('p', t.link.missingMore));
+      Promise.all([app.load(() => import('./code-form.js')), stylesheet('home')]).then(([loaded]) => {
+        // What was mistyped stands there to be mended.
+        const typed = /^\/r\/([\w-]{1,20})$/.exec(location.pathname)?.[1];
+        node.append(...loaded ? [loaded.codeForm(app, typed), loaded.waysOn(app)] : [], home());
+      });
       break;
     case 'insecure':
       node = card('lock', t.link.insecure, h('a.pill.primary', { href: `https://${location.host}${location.pathname}` }, t.link.open));
@@ -104,15 +116,63 @@ export function ended(app) {
       node = card('info', t.link.failed, h('button.pill.primary', { type: 'button', onclick: () => app.go(location.pathname) }, t.link.again), home());
   }
 
-  /** Counts a ban's time down; at its end the room may be entered again. */
-  const count = () => {
-    if (until === null) return;
-    const ms = until - performance.now();
-    if (ms <= 0) return app.go(location.pathname);
-    text(left, t.link.barredFor(app.waitingTime(ms)));
-    timer = window.setTimeout(count, ms < 3_600_000 ? Math.min(1000, ms + 50) : 60_000);
-  };
-  if (code === 4403 || code === 'banned') count();
   document.title = t.header.untitled;
-  return { node, destroy: () => clearTimeout(timer) };
+  return { node, destroy: () => destroy() };
+}
+
+/**
+ * Shows why somebody is banned and for how long, and enters the room again when the ban is over or has been lifted.
+ *
+ * @param {App} app
+ * @param {HTMLElement} node
+ * @returns {() => void} ends it
+ */
+function barred(app, node) {
+  const why = h('p.reason', { hidden: true });
+  const left = h('p');
+  const again = h('button.pill.primary', { type: 'button', onclick: () => ask(true) }, t.link.again);
+  node.append(why, left, again);
+  let until = Infinity;
+  let askedAt = performance.now();
+  let timer = 0;
+  let isOver = false;
+
+  /** @param {{ retryAfterMs?: number, reason?: string }} ban */
+  const take = ({ retryAfterMs, reason }) => {
+    until = retryAfterMs === undefined ? Infinity : performance.now() + retryAfterMs;
+    why.hidden = !reason;
+    if (reason) why.replaceChildren(t.link.barredWhy, ' ', h('bdi', reason));
+  };
+  /** @param {boolean} [tells] */
+  const ask = async (tells = false) => {
+    if (again.getAttribute('aria-busy') === 'true') return;
+    again.setAttribute('aria-busy', 'true');
+    askedAt = performance.now();
+    const ban = await app.link?.banned().catch((/** @type {any} */ error) => { if (tells) app.refused(error); });
+    again.removeAttribute('aria-busy');
+    if (isOver) return;
+    if (ban === null) return app.go(location.pathname);
+    if (ban) take(ban);
+    if (ban && tells) announce(t.link.barredStill);
+    count();
+  };
+  const count = () => {
+    clearTimeout(timer);
+    const now = performance.now();
+    text(left, until === Infinity ? '' : t.link.barredFor(app.waitingTime(Math.max(1000, until - now))));
+    if (document.hidden) return;
+    // Rarely, so that a ban that is lifted is noticed; and at its end.
+    const askAt = until > askedAt ? Math.min(until, askedAt + LIFTED_MS) : askedAt + LIFTED_MS;
+    if (now >= askAt) ask();
+    else timer = window.setTimeout(count, Math.min(askAt - now, until === Infinity ? Infinity : 1000) + 50);
+  };
+  const seen = () => (document.hidden ? count() : void ask());
+  document.addEventListener('visibilitychange', seen);
+  take(app.store.link);
+  count();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', seen);
+  };
 }

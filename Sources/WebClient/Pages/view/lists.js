@@ -1,6 +1,6 @@
-import { PART, startTimes } from '../room/room.js';
+import { PART, standingOf, startTimes } from '../room/room.js';
 import { t } from '../text/en.js';
-import { h, number, svg, text } from './dom.js';
+import { duration, h, number, svg, text } from './dom.js';
 import { marks, sleeve } from './sleeve.js';
 import './windowed-list.js';
 
@@ -18,7 +18,7 @@ import './windowed-list.js';
  * @typedef {object} Shown
  * @property {Track} track
  * @property {number} [rank]
- * @property {string} [when] when it starts
+ * @property {string} [when] when it starts; else its length is shown
  * @property {string} [by] the person who added it
  */
 
@@ -29,7 +29,8 @@ import './windowed-list.js';
  * @property {HTMLElement} sleeve
  * @property {HTMLElement} title
  * @property {HTMLElement} artist
- * @property {HTMLElement | null} when
+ * @property {HTMLElement} second the line that the artist stands in
+ * @property {HTMLElement} when
  * @property {HTMLElement | null} by
  * @property {HTMLElement | null} vote
  * @property {HTMLElement | null} votes
@@ -70,17 +71,18 @@ export function trackRow(kind, isDJ) {
   const face = h('span.sleeve', { 'aria-hidden': 'true' });
   const title = h('span.title', { dir: 'auto' });
   const artist = h('span.artist', { dir: 'auto' });
-  const when = kind === 'entry' ? h('span.when') : null;
+  const when = h('span.when');
   const by = kind === 'entry' ? h('span.by') : null;
   const votes = kind === 'entry' ? null : h('span.votes');
   const vote = kind === 'entry' ? null : h('button.vote', { type: 'button', 'data-do': 'vote', 'aria-pressed': 'false' }, svg('tick'), svg('up'), votes);
   const enqueue = isDJ && kind !== 'entry' ? h('button.act.enqueue', { type: 'button', 'data-do': 'enqueue' }, svg('plus')) : null;
   const more = isDJ && kind !== 'request' ? h('button.act.more', { type: 'button', 'data-do': 'more', 'aria-haspopup': 'dialog' }, svg('dots')) : null;
   const grip = isDJ && kind === 'entry' ? h('span.grip', { 'aria-hidden': 'true' }, svg('grip')) : null;
-  const second = by && when ? h('span.second', null, h('span.main', null, artist, when), by) : h('span.second', null, artist);
+  const main = h('span.main', null, artist, when);
+  const second = h('span.second', null, main, by);
   const row = h(`li.row.${kind}`, null, rank, face, h('span.names', null, title, second), vote, enqueue, more, grip);
   const named = [enqueue, more].filter((button) => button !== null);
-  partsOf.set(row, { track: null, rank, sleeve: face, title, artist, when, by, vote, votes, named: /** @type {HTMLElement[]} */ (named) });
+  partsOf.set(row, { track: null, rank, sleeve: face, title, second: main, artist, when, by, vote, votes, named: /** @type {HTMLElement[]} */ (named) });
   return row;
 }
 
@@ -108,12 +110,13 @@ export function fillRow(app, row, shown, withAlbum = false) {
       button.setAttribute('aria-label', button.dataset.do === 'enqueue' ? t.lists.enqueueNamed(track.title) : t.lists.moreNamed(track.title));
     }
   }
-  const mark = marks.of?.(track) ?? '';
+  const mark = marks.of?.(track) || (track.missing ? t.lists.missing : '');
   row.classList.toggle('away', mark !== '');
-  if (mark && !parts.mark) parts.title.after(parts.mark = h('span.unseen'));
+  if (mark && !parts.mark) parts.second.prepend(parts.mark = h('span.mark'));
   if (parts.mark) text(parts.mark, mark);
   if (parts.rank) text(parts.rank, String(shown.rank ?? ''));
-  if (parts.when) text(parts.when, shown.when ?? '');
+  const after = shown.when ?? (track.durationMs ? duration(track.durationMs) : '');
+  text(parts.when, after && (track.artist || mark) ? ` · ${after}` : after);
   if (parts.by) text(parts.by, shown.by ?? '');
   if (parts.vote && parts.votes) fillVote(app, parts.vote, parts.votes, track);
 }
@@ -126,11 +129,16 @@ export function fillRow(app, row, shown, withAlbum = false) {
  */
 function fillVote(app, vote, votes, track) {
   const { count, mine, pending } = app.store.votesOf(track);
-  text(votes, count > 0 ? number(count) : '');
-  set(vote, 'aria-pressed', String(mine));
-  set(vote, 'aria-label', t.lists.vote(track.title, count));
+  const standing = app.store.room ? standingOf(app.store.room, track.track) : null;
+  // What plays or waits cannot be asked for: its button, which may have the focus, stays and says so.
+  const isClosed = app.store.room?.closedAt !== undefined;
+  vote.classList.toggle('standing', standing !== null || isClosed);
+  const where = standing === null || isClosed ? null : t.lists.standing(standing);
+  text(votes, where ? where[0] : count > 0 ? number(count) : '');
+  set(vote, 'aria-pressed', where || isClosed ? null : String(mine));
+  set(vote, 'aria-label', where ? `${track.title}, ${where[1]}` : t.lists.vote(track.title, count));
   set(vote, 'aria-busy', pending ? 'true' : null);
-  set(vote, 'aria-disabled', mayVote(app) ? null : 'true');
+  set(vote, 'aria-disabled', where || !mayVote(app) ? 'true' : null);
 }
 
 /**
@@ -156,6 +164,20 @@ function mayVote(app) {
 }
 
 /**
+ * Votes for a track, or withdraws the vote.
+ *
+ * @param {App} app
+ * @param {Track} track
+ */
+export function vote(app, track) {
+  app.store.toggleVote(track).catch((refusal) => {
+    // Somebody has queued or played it at the same moment.
+    if (refusal?.code === 'conflict') app.toast(t.lists.late);
+    else app.refused(refusal);
+  });
+}
+
+/**
  * Handles the taps on a list's rows, all in one place.
  *
  * @param {App} app
@@ -170,7 +192,7 @@ export function handleTaps(app, list, trackOf) {
     const { track, entry } = trackOf(at.item);
     switch (button.dataset.do) {
       case 'vote':
-        app.store.toggleVote(track).catch(app.refused);
+        vote(app, track);
         break;
       case 'enqueue':
         app.load(() => import('./queue-edit.js')).then((edit) => edit?.enqueue(app, track));
@@ -211,6 +233,31 @@ export function whileDJ(app, begin) {
 }
 
 /**
+ * What stands in the place of a list without rows; it is loaded when a list has none.
+ *
+ * @param {App} app
+ * @param {'requests' | 'queue'} kind
+ * @param {HTMLElement} place
+ */
+function emptyList(app, kind, place) {
+  /** @type {((room: import('../room/room.js').Room) => void) | null} */
+  let fill = null;
+  let isLoading = false;
+  return (/** @type {import('../room/room.js').Room} */ room, /** @type {boolean} */ isEmpty) => {
+    place.hidden = !isEmpty;
+    if (!isEmpty) return;
+    fill?.(room);
+    if (fill || isLoading) return;
+    isLoading = true;
+    app.load(() => import('./empty-list.js')).then((loaded) => {
+      isLoading = false;
+      fill = loaded?.emptyList(app, kind, place) ?? null;
+      if (app.store.room) fill?.(app.store.room);
+    });
+  };
+}
+
+/**
  * The pane of the tracks that people have voted for, most votes first.
  *
  * @param {App} app
@@ -218,7 +265,7 @@ export function whileDJ(app, begin) {
 export function requestsPane(app) {
   const { node, body, list, empty, count } = pane('requests', t.lists.requests);
   list.setAttribute('glide', '');
-  empty.append(svg('up'), h('p', null, t.lists.noRequests));
+  const without = emptyList(app, 'requests', empty);
   const view = viewOf(app, 'request');
   handleTaps(app, list, (track) => ({ track }));
   const edit = whileDJ(app, (drag) => drag.draggingFrom(app, list, body));
@@ -226,12 +273,12 @@ export function requestsPane(app) {
     const { room } = app.store;
     if (!room) return;
     text(count, room.requests.length > 0 ? number(room.requests.length) : '');
-    empty.hidden = room.requests.length > 0;
+    without(room, room.requests.length === 0);
     list.show(room.requests, view(edits(room), (track, index) => ({ track, rank: index + 1 })));
     edit(edits(room));
   };
   show();
-  const stop = app.store.watch(PART.votes | PART.pool | PART.you | PART.pending | PART.link | PART.room | PART.deck, show);
+  const stop = app.store.watch(PART.votes | PART.queue | PART.playback | PART.pool | PART.you | PART.pending | PART.link | PART.room | PART.deck, show);
   return {
     node,
     destroy() {
@@ -274,8 +321,7 @@ export function viewOf(app, kind) {
 export function queuePane(app) {
   const { node, body, list, empty, count } = pane('queue', t.lists.queue);
   list.setAttribute('glide', '');
-  const reason = h('p');
-  empty.append(svg('music'), reason);
+  const without = emptyList(app, 'queue', empty);
   const view = viewOf(app, 'entry');
   /** @type {(number | null)[]} */
   let starts = [];
@@ -290,7 +336,7 @@ export function queuePane(app) {
     const start = starts[index];
     return track ? {
       track,
-      when: start === null || start === undefined ? '' : (track.artist ? ' · ' : '') + soon(start),
+      when: start === null || start === undefined ? '' : soon(start),
       by: member && member.member !== app.store.room?.you?.member ? t.lists.addedBy(member.name) : '',
     } : null;
   };
@@ -301,8 +347,7 @@ export function queuePane(app) {
     const items = preview ? preview.items : room.queue;
     starts = room.closedAt === undefined ? startTimes(room, app.store.clock.now()) : [];
     text(count, items.length > 0 ? number(items.length) : '');
-    empty.hidden = items.length > 0;
-    text(reason, t.lists.emptyQueue[room.settings.queueMode]);
+    without(room, items.length === 0);
     // Where its rows hold nothing that takes the focus, the list does, to be scrolled by keys.
     list.list.tabIndex = !edits(room) && items.length > 0 ? 0 : -1;
     list.show(items, view(edits(room), shownOf));
@@ -327,7 +372,7 @@ export function queuePane(app) {
   document.addEventListener('visibilitychange', onVisible);
   handleTaps(app, list, (entry) => ({ track: /** @type {Track} */ (app.store.room?.tracks.get(entry.track)), entry }));
   show();
-  const stop = app.store.watch(PART.queue | PART.playback | PART.pool | PART.members | PART.you | PART.room | PART.link | PART.deck, show);
+  const stop = app.store.watch(PART.queue | PART.playback | PART.pool | PART.votes | PART.members | PART.you | PART.room | PART.link | PART.deck, show);
   return {
     node,
     destroy() {
@@ -345,6 +390,7 @@ export function queuePane(app) {
  * @param {number} ms
  */
 function soon(ms) {
-  const minutes = Math.max(1, Math.round(ms / 60_000));
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 1) return t.lists.inAMoment;
   return minutes < 60 ? t.lists.inMinutes(minutes) : t.lists.inHours(Math.floor(minutes / 60), minutes % 60);
 }

@@ -4,6 +4,7 @@ import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
 import { confirm, dialog, follow, isolated, sentenceOf } from './dialog.js';
 import { h, number, svg, text } from './dom.js';
+import { refusedName, shownLength } from './names.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -41,7 +42,7 @@ export function open(app, props = {}) {
     list.replaceChildren(
       item(t.menu.share, 'share', () => app.open('share')),
       item(t.menu.people, 'people', () => app.open('people'), people),
-      item(t.menu.history, 'history', () => app.open('history')),
+      item(t.header.history, 'history', () => app.open('history')),
       item(t.menu.statistics, 'chart', () => app.open('statistics')),
       ...(room.isOwner ? [item(t.menu.settings, 'settings', () => app.open('settings'))] : []),
       h('hr'),
@@ -87,9 +88,8 @@ export function rename(app) {
     onsubmit: async (/** @type {Event} */ event) => {
       event.preventDefault();
       const name = input.value.trim();
-      const length = [...name].length;
-      text(refusal, length === 0 ? t.menu.nameMissing : length > 40 ? t.menu.nameLong : '');
-      if (length === 0 || length > 40) return input.focus();
+      text(refusal, name === '' ? t.menu.nameMissing : shownLength(name) > 40 ? t.menu.nameLong : '');
+      if (refusal.textContent) return input.focus();
       save.disabled = true;
       try {
         // The room first: its rules for names are the session's, and its refusal leaves both as they are.
@@ -98,7 +98,7 @@ export function rename(app) {
         shown.close();
       } catch (error) {
         const { code } = /** @type {{code?: string}} */ (error ?? {});
-        text(refusal, code === 'bad_request' ? t.menu.nameWrong : sentenceOf(error));
+        text(refusal, code === 'bad_request' ? refusedName(error) : sentenceOf(error));
         input.focus();
       } finally {
         save.disabled = false;

@@ -62,7 +62,7 @@ export function nearbyScreen(app) {
   });
   const list = h('ol.nearby-list', { 'aria-label': t.nearby.title });
   const found = h('p.nearby-found', { role: 'status' });
-  const start = h('button.pill.primary', { type: 'button', onclick: () => app.open('start-room') }, t.nearby.start);
+  const start = h('button.pill.primary', { type: 'button', onclick: () => app.open('start-room') }, t.home.start);
   const nobody = h('div.nearby-nobody', { hidden: true }, h('p', null, t.nearby.nobody), start);
   const anew = h('div.buttons.centred', { hidden: true }, h('button.pill.primary', { type: 'button', onclick: () => app.startAgain() }, t.link.startAgain));
   const songs = trending();
@@ -140,7 +140,7 @@ export function nearbyScreen(app) {
   function render() {
     if (!place) return;
     const words = state.state === 'refused' ? sentenceOf(state)
-      : state.state === 'waiting' ? t.link.reconnecting
+      : state.state === 'waiting' ? (answered ? t.link.reconnecting : t.link.connecting)
         : !answered ? t.nearby.searching
           : rooms.length === 0 ? '' : t.nearby.found(rooms.length);
     text(found, words);
@@ -188,7 +188,7 @@ function fillRow(row, room) {
     face.replaceChildren(song ? sleeve(song) : svg('music'));
     if (song) names.lastElementChild.replaceChildren(...(song.artist ? [h('bdi', song.title), ' — ', h('bdi', song.artist)] : [song.title]));
   }
-  if (!song) text(names.lastElementChild, room.djName ? t.nearby.with(isolated(room.djName)) : t.nearby.silent);
+  if (!song) text(names.lastElementChild, room.djName ? t.home.dj(isolated(room.djName)) : t.onAir.nothing);
   text(end.firstElementChild, distance(room.distanceMeters));
   text(end.lastElementChild, room.listeners > 0 ? t.nearby.here(room.listeners) : '');
 }

@@ -22,8 +22,22 @@ const KEPT = 8;
 /** The hues of a page without a song. */
 const REST = [322, 276];
 
+/** Entries that are remembered as skipped for want of their file: more than a list of what was played has. */
+const MISSED = 2000;
+
 /** Entries that were skipped for want of their file, as far as this page has heard of them, by room: `ID 7`. */
 export const missed = new Set();
+
+/**
+ * Remembers such an entry; the oldest is forgotten.
+ *
+ * @param {string} room  its id
+ * @param {number} entry
+ */
+export function miss(room, entry) {
+  missed.add(`${room} ${entry}`);
+  if (missed.size > MISSED) missed.delete(missed.values().next().value);
+}
 
 /** @type {Map<string, Promise<Waveform>>} */
 const waveforms = new Map();
@@ -50,6 +64,9 @@ function waveformOf(app, room, name) {
   }
   return /** @type {Promise<Waveform>} */ (waveform);
 }
+
+/** What tells what comes next: a room that plays does not need it at once. */
+const upcoming = () => import('../room/next.js');
 
 /** @param {any} error  a Refusal */
 const waitOf = (error) => error?.retryAfterMs || AGAIN_MS;
@@ -100,6 +117,12 @@ export function onAir(app) {
   let againTimer = 0;
   /** The entry that is shown, by room: a song that begins anew is another entry. */
   let shown = '';
+  /**
+   * What the waveform is of: a jump that comes late does not move the next song.
+   *
+   * @type {number | undefined}
+   */
+  let shownEntry;
   let first = true;
   /** @type {any} the parts that load when they are needed */
   let reactions = null;
@@ -115,8 +138,19 @@ export function onAir(app) {
 
   const position = () => {
     const { room, clock } = app.store;
-    return room ? positionAt(room.playback, clock.now(), room.onAir?.durationMs) : 0;
+    return room ? positionAt(room.playback, clock.now()) : 0;
   };
+
+  /**
+   * The length of what is on air in ms, 0 where it is not known. The deck's own page knows what it plays.
+   *
+   * @param {import('../room/room.js').Track | undefined} track
+   */
+  const lengthOf = (track) => (track && app.playing?.lengthOf?.(track.track)) ?? track?.durationMs ?? 0;
+
+  /** Whether nobody plays: a song that goes on beyond the length that its tags claim is heard, as long as a deck is here. */
+  const isSilent = (/** @type {import('../room/room.js').Room} */ room) => (
+    app.playing?.phase === 'on' ? !app.playing.heard.isHeard : room.deck.member === undefined);
 
   const show = () => {
     const { room } = app.store;
@@ -126,6 +160,7 @@ export function onAir(app) {
     const key = track && playback.status !== 'stopped' ? `${room.id} ${playback.entry} ${track.track} ${track.title}` : `${room.id} -`;
     if (key !== shown) {
       shown = key;
+      shownEntry = playback.status === 'stopped' ? undefined : playback.entry;
       change(room, track);
     }
     node.hidden = room.closedAt !== undefined;
@@ -135,7 +170,8 @@ export function onAir(app) {
     wave.classList.toggle('calm', !track?.waveform);
     state.hidden = playback.status === 'stopped' || room.deck.member !== undefined || Boolean(app.playing) || room.closedAt !== undefined;
     if (playback.status !== 'stopped') credits(room, playback);
-    wave.seekable = room.isDJ && playback.status !== 'stopped' && Boolean(track?.durationMs) && room.closedAt === undefined;
+    else idle(room);
+    wave.seekable = room.isDJ && playback.status !== 'stopped' && lengthOf(track) > 0 && room.closedAt === undefined;
     if (wave.seekable) wave.setAttribute('aria-disabled', String(!app.mayAct()));
     shape(room, track);
     tick();
@@ -159,15 +195,27 @@ export function onAir(app) {
     song.classList.toggle('long', size > 26 && size <= 70);
     song.classList.toggle('longer', size > 70);
     const names = [track?.artist, track?.album].filter(Boolean).map((name) => h('bdi', name));
-    if (!track) names.push(room.isDJ ? t.onAir.nothingDJ : t.onAir.nothingGuest);
     credit.replaceChildren(...(names.length > 1 ? [names[0], ' — ', names[1]] : names));
     who.replaceChildren();
     credited = '';
     wave.letGo();
-    if (!first) announce(!track ? t.announce.nothing : asked.has(track.track) ? t.announce.yours(title) : t.announce.song(title, track.artist ?? ''));
+    if (!first) announce(!track ? t.onAir.nothing : asked.has(track.track) ? t.announce.yours(title) : t.announce.song(title, track.artist ?? ''));
     first = false;
     if (track) asked.delete(track.track);
     document.title = track ? `${isolated(title)} · ${isolated(room.name)}` : `${room.name} · Backline`;
+  };
+
+  /**
+   * Says what somebody can do where nothing plays. A DJ is told it beside the button for it.
+   *
+   * @param {import('../room/room.js').Room} room
+   */
+  const idle = (room) => {
+    upcoming().then(({ stepOf }) => {
+      if (destroyed || app.store.room !== room || room.playback.status !== 'stopped') return;
+      const steps = /** @type {Record<string, string>} */ (t.onAir.steps);
+      text(credit, room.isDJ ? '' : steps[stepOf(room)] ?? '');
+    }, () => {});
   };
 
   /** What the line below the artist says now. */
@@ -229,7 +277,7 @@ export function onAir(app) {
    * @param {import('../room/room.js').Track | undefined} track
    */
   const shape = (room, track) => {
-    const durationMs = track?.durationMs ?? 0;
+    const durationMs = lengthOf(track);
     const playing = room.playback.status === 'playing';
     const draw = (/** @type {Waveform} */ waveform) => wave.show({ peaks: waveform?.peaks ?? null, rms: waveform?.rms ?? null, durationMs }, position, playing);
     const name = track?.waveform ?? '';
@@ -264,17 +312,18 @@ export function onAir(app) {
     const { room } = app.store;
     if (!room || document.hidden || room.closedAt !== undefined) return;
     const { playback } = room;
-    const durationMs = room.onAir?.durationMs;
+    const durationMs = lengthOf(room.onAir);
     const at = position();
-    const past = playback.status === 'playing' && durationMs !== undefined && at >= durationMs;
+    const isBeyond = durationMs > 0 && at >= durationMs;
+    const past = playback.status === 'playing' && isBeyond && isSilent(room);
     const label = playback.status === 'stopped' ? '' : playback.status === 'paused' ? t.onAir.paused : past ? t.onAir.waiting : t.onAir.onAir;
     text(eyebrow, label);
     eyebrow.classList.toggle('calm', playback.status !== 'playing' || past);
-    text(elapsed, playback.status === 'stopped' ? '' : duration(at));
-    text(length, playback.status === 'stopped' || !durationMs ? '' : duration(durationMs));
+    text(elapsed, playback.status === 'stopped' ? '' : duration(past ? durationMs : at));
+    text(length, playback.status === 'stopped' || !durationMs || (isBeyond && !past) ? '' : duration(durationMs));
     if (length.parentElement) length.parentElement.hidden = length.textContent === '';
     if (playback.status !== 'playing' || past) return;
-    if (durationMs !== undefined && durationMs - at < AHEAD_MS) prefetch(room);
+    if (durationMs > 0 && durationMs - at < AHEAD_MS) prefetch(room);
     timer = window.setTimeout(tick, 1000 - (at % 1000) + 4);
   };
 
@@ -284,8 +333,10 @@ export function onAir(app) {
    * @param {import('../room/room.js').Room} room
    */
   const prefetch = (room) => {
-    const next = room.queue.length > 0 ? room.tracks.get(room.queue[0].track) : room.settings.queueMode === 'votes' ? room.requests[0] : undefined;
-    if (next?.waveform && app.store.link.state === 'live') waveformOf(app, room.id, next.waveform).catch(() => {});
+    upcoming().then((known) => {
+      const next = known.nextTrack(room);
+      if (next?.waveform && app.store.link.state === 'live') waveformOf(app, room.id, next.waveform).catch(() => {});
+    }, () => {});
   };
 
   /**
@@ -313,6 +364,7 @@ export function onAir(app) {
         transport = loaded.transport(app);
         transport.node.classList.add('transport');
         node.insertBefore(transport.node, actions);
+        node.parentElement?.append(transport.line);
       });
     } else if (transport?.destroy && (!room.isDJ || room.closedAt !== undefined)) {
       transport.destroy();
@@ -323,7 +375,7 @@ export function onAir(app) {
 
   wave.addEventListener('seek', (event) => {
     const positionMs = /** @type {CustomEvent<number>} */ (event).detail;
-    app.act({ type: 'seek', positionMs }).catch(app.refused).finally(() => wave.letGo(positionMs));
+    app.act({ type: 'seek', positionMs, entry: shownEntry }).catch(app.refused).finally(() => wave.letGo(positionMs));
   });
   const seen = () => { if (!document.hidden) show(); };
   document.addEventListener('visibilitychange', seen);
@@ -332,7 +384,7 @@ export function onAir(app) {
     if (you && event.by === you.member && event.type === 'voteCast') asked.add(event.track);
     if (you && event.by === you.member && event.type === 'voteWithdrawn') asked.delete(event.track);
     if (!event.missing) return;
-    missed.add(`${app.store.room?.id} ${event.entry}`);
+    if (app.store.room) miss(app.store.room.id, event.entry);
     const track = app.store.room?.tracks.get(event.track);
     if (track && app.store.clock.now() - event.at < LATELY_MS) app.toast(t.announce.missing(isolated(track.title)));
   });

@@ -75,7 +75,7 @@ export function mayActOn(room, member) {
  */
 export function open(app) {
   const list = /** @type {import('./windowed-list.js').WindowedList} */ (h('track-list.people-list'));
-  list.list.setAttribute('aria-label', t.people.title);
+  list.list.setAttribute('aria-label', t.menu.people);
   const summary = h('p.people-summary');
   const find = h('input.field', { type: 'search', placeholder: t.people.find, 'aria-label': t.people.find, dir: 'auto' });
   const nobody = h('p.empty-note', { hidden: true });
@@ -90,7 +90,7 @@ export function open(app) {
   const members = h('div.people-members', null, h('div.people-find', null, find), summary, nobody, list);
   banned.node.hidden = true;
   const shown = dialog({
-    title: t.people.title,
+    title: t.menu.people,
     wide: true,
     className: (app.store.room?.members.size ?? 0) < MANY ? '' : 'tall',
     body: h('div.people', null, tabs.node, members, banned.node),

@@ -46,7 +46,7 @@ export function placeField(app, update) {
         use.disabled = false;
       }
     },
-  }, t.settings.placeUse);
+  }, t.nearby.use);
   const remove = h('button.pill', { type: 'button', onclick: () => update(at, { clearLocation: true }) }, t.settings.placeRemove);
   const buttons = h('div.buttons', { role: 'group' }, use, remove);
   const at = field(t.settings.place, t.settings.placeNone, buttons);

@@ -102,7 +102,7 @@ export function playHere(app) {
    * @returns {Told | null}
    */
   const needs = (room, here) => {
-    const { missing, next } = here;
+    const { missing, missingNext } = here;
     if (here.otherTab) return { form: t.deck.otherTab, icon: 'copy', buttons: [{ label: t.deck.hereInstead, act: () => start(true), strong: true }] };
     if (here.phase === 'lost') {
       const name = room.members.get(here.lostTo ?? 0)?.name;
@@ -124,7 +124,8 @@ export function playHere(app) {
         buttons: [find(missing.track), { label: t.deck.skip, act: () => act((made) => made.skipMissing()), untilMs: missing.skipAtMs }],
       };
     }
-    if (next && !next.isHere) return { form: t.deck.missingNext, name: short(next.track.title), icon: 'search', buttons: [find(next.track)] };
+    // Where nothing is here, another line asks for all of it.
+    if (missingNext && !here.lacksFiles) return { form: t.deck.missingNext, name: short(missingNext.title), icon: 'search', buttons: [find(missingNext)] };
     return null;
   };
 
@@ -235,7 +236,7 @@ export function playHere(app) {
     if (face && address) face.append(h('img', { src: address, alt: '', draggable: 'false', onerror: (/** @type {Event} */ event) => /** @type {Element} */ (event.target).remove() }));
   };
 
-  marks.of = (track) => (app.playing?.library && !app.playing.library.find(track) ? t.deck.away : '');
+  marks.of = (track) => (app.playing?.library && !app.playing.songOf(track.track) ? t.deck.away : '');
   app.store.touch(PART.deck);
   // Loaded before the tap, which the browser forgets while it waits.
   const prepare = async () => {

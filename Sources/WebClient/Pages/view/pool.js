@@ -78,7 +78,7 @@ export function poolPane(app) {
     empty.hidden = !noneShown;
     tools.hidden = noTracks && may !== 'wait' && may !== 'locked';
     if (!noneShown) return;
-    text(message, noTracks ? (isDJ ? t.pool.emptyDJ : mayAdd ? t.pool.emptyGuestAdd : t.pool.emptyGuest) : t.pool.none);
+    text(message, noTracks ? (isDJ ? t.pool.emptyDJ : mayAdd ? t.onAir.steps.add : t.onAir.steps.wait) : t.pool.none);
     text(more, noTracks ? (isDJ ? t.pool.emptyDJMore : mayAdd ? '' : t.pool.emptyGuestMore) : '');
     more.hidden = more.textContent === '';
     addHere.hidden = !mayAdd;
@@ -120,7 +120,7 @@ export function poolPane(app) {
   input.addEventListener('input', onInput);
   // On a phone the keyboard takes half of the screen: what is found is to have the other half.
   input.addEventListener('focus', () => {
-    if (matchMedia('(pointer: coarse) and (max-width: 899px)').matches) setTimeout(() => tools.scrollIntoView({ block: 'start' }), 250);
+    if (matchMedia('(pointer: coarse) and (max-width: 899px) and (min-height: 501px)').matches) setTimeout(() => tools.scrollIntoView({ block: 'start' }), 250);
   });
   input.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && input.value !== '') {
@@ -147,7 +147,7 @@ export function poolPane(app) {
   show();
   prepare(0);
   const stopWaiting = watchWait(app, allow);
-  const stop = app.store.watch(PART.pool | PART.votes | PART.you | PART.pending | PART.link | PART.room | PART.deck, (/** @type {number} */ changed) => {
+  const stop = app.store.watch(PART.pool | PART.votes | PART.queue | PART.playback | PART.you | PART.pending | PART.link | PART.room | PART.deck, (/** @type {number} */ changed) => {
     if (changed & PART.pool || searched !== app.store.room) find(true);
     show();
     if (changed & (PART.you | PART.room | PART.link)) allow();

@@ -24,11 +24,11 @@ export function open(app) {
   const keys = toggle(preferences.keys, (on) => preferences.set('keys', on));
   const certificate = h('p.setting-about', { hidden: true }, t.preferences.untrusted);
   const shown = dialog({
-    title: t.preferences.title,
+    title: t.menu.preferences,
     body: h('div.settings', null,
       field(t.preferences.language, '', language.node).node,
       field(t.preferences.theme, '', theme.node).node,
-      field(t.preferences.keys, t.preferences.keysAbout, keys, { beside: true }).node,
+      field(t.menu.keys, t.preferences.keysAbout, keys, { beside: true }).node,
       h('section.about-page', null,
         h('h3', null, t.preferences.about),
         h('p.setting-about', null, t.preferences.privacy),

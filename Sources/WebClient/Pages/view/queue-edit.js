@@ -1,8 +1,10 @@
 // The commands with which a DJ changes the queue, each with its way back, and the menu of a row.
 
+import { standingOf } from '../room/room.js';
 import { isolated, t } from '../text/en.js';
+import { sheetOpened } from './back.js';
 import { h, stylesheet, svg } from './dom.js';
-import { fillRow, trackRow } from './lists.js';
+import { fillRow, trackRow, vote } from './lists.js';
 
 /**
  * @typedef {import('./dom.js').App} App
@@ -172,7 +174,7 @@ export async function openMenu(app, button, track, entry) {
   ] : [
     ['plus', t.lists.enqueue, () => enqueue(app, track)],
     ['next', t.lists.playNext, () => enqueue(app, track, 0)],
-    ['up', store.votesOf(track).mine ? t.lists.withdraw : t.lists.ask, () => store.toggleVote(track).catch(app.refused)],
+    ['up', store.votesOf(track).mine ? t.lists.withdraw : t.lists.ask, () => vote(app, track), { off: store.room !== null && standingOf(store.room, track.track) !== null }],
     ['trash', t.lists.removeTrack, () => removeTrack(app, track), { danger: true }],
   ];
 
@@ -186,7 +188,8 @@ export async function openMenu(app, button, track, entry) {
       onclick: () => { node.close(); act(); },
     }, svg(icon), label))));
   node.addEventListener('click', (event) => { if (event.target === node) node.close(); });
-  node.addEventListener('close', () => node.remove());
+  const left = sheetOpened(() => node.close());
+  node.addEventListener('close', () => { left(); node.remove(); });
   node.addEventListener('keydown', (event) => step(node, event));
   document.body.append(node);
   node.showModal();

@@ -14,7 +14,7 @@ const PER_SECOND = 5;
 /** Where motion is reduced, a number beside the button stays this long after the last reaction. */
 const TALLY_MS = 8000;
 
-/** The entry that this page has voted to skip, by room and membership. The server tells only how many have. */
+/** The entry that this page has voted to skip, by room and membership: some servers tell only how many have. */
 let voted = '';
 
 /**
@@ -22,6 +22,26 @@ let voted = '';
  * @param {number} entry
  */
 const voteFor = (room, entry) => `${room.id} ${room.you?.member} ${entry}`;
+
+/**
+ * The votes to skip what is on air. Those of people who have gone do not count while they are away.
+ *
+ * @param {import('../room/room.js').Room} room
+ * @param {boolean} hasVoted  whether this page has voted, as far as it knows
+ * @param {boolean} [wanted]  whether the own vote is to stand: a command for that is on its way
+ * @returns {{ mine: boolean, votes: number, needed: number }}
+ */
+export function skipState(room, hasVoted, wanted) {
+  const { playback, present, you } = room;
+  const needed = Math.max(1, Math.ceil(room.settings.skipRatio * room.online));
+  if (playback.status === 'stopped') return { mine: false, votes: 0, needed };
+  const voters = playback.skipVoters ?? [];
+  const areKnown = voters.length === playback.skipVotes;
+  const stands = areKnown ? voters.includes(you?.member ?? 0) : hasVoted;
+  const mine = wanted ?? stands;
+  const all = areKnown && present ? voters.filter((member) => present.has(member) || member === you?.member).length : playback.skipVotes;
+  return { mine, votes: Math.max(Number(mine), all + Number(mine) - Number(stands)), needed };
+}
 
 /**
  * @param {App} app
@@ -61,15 +81,24 @@ export function reactions(app) {
     const { room } = app.store;
     if (!room || room.playback.status === 'stopped' || skip.getAttribute('aria-disabled') === 'true') return;
     const { entry } = room.playback;
-    const key = voteFor(room, entry);
-    voted = key;
-    show();
-    app.store.send({ type: 'voteSkip', entry }).catch((/** @type {any} */ error) => {
-      if (voted === key) voted = '';
+    const before = voted;
+    const takesBack = stateOf(room).mine;
+    voted = takesBack ? '' : voteFor(room, entry);
+    const mine = voted;
+    app.store.send({ type: takesBack ? 'unvoteSkip' : 'voteSkip', entry }).catch((/** @type {any} */ error) => {
+      if (voted === mine) voted = before;
       show();
       app.refused(error);
     });
+    show();
   });
+
+  /** @param {import('../room/room.js').Room} room */
+  const stateOf = (room) => {
+    const entry = room.playback.status === 'stopped' ? 0 : room.playback.entry;
+    const wanted = app.store.isPending('unvoteSkip', 'entry', entry) ? false : app.store.isPending('voteSkip', 'entry', entry) ? true : undefined;
+    return skipState(room, voted === voteFor(room, entry), wanted);
+  };
 
   const show = () => {
     const { room, link } = app.store;
@@ -79,13 +108,11 @@ export function reactions(app) {
     for (const button of buttons) button.disabled = !live;
     skip.hidden = playback.status === 'stopped' || room.isDJ || !room.you;
     if (playback.status === 'stopped') return;
-    const needed = Math.max(1, Math.ceil(room.settings.skipRatio * room.online));
-    const mine = voted === voteFor(room, playback.entry);
-    const votes = Math.max(playback.skipVotes, mine ? 1 : 0);
+    const { mine, votes, needed } = stateOf(room);
     text(count, needed === 1 ? t.onAir.skip : (mine ? t.onAir.skipMine : t.onAir.skipOf)(number(votes), number(needed)));
     skip.setAttribute('aria-label', t.onAir.skipLabel(number(votes), number(needed)));
     skip.setAttribute('aria-pressed', String(mine));
-    skip.setAttribute('aria-disabled', String(mine || !live));
+    skip.setAttribute('aria-disabled', String(!live));
     tick.toggleAttribute('hidden', !mine);
   };
 
@@ -121,7 +148,7 @@ export function reactions(app) {
     of.timer = window.setTimeout(() => { of.count = 0; of.tally.hidden = true; }, TALLY_MS);
   };
 
-  const stops = [app.store.watch(PART.room | PART.playback | PART.presence | PART.you | PART.link, show), app.store.on('reaction', rise)];
+  const stops = [app.store.watch(PART.room | PART.playback | PART.presence | PART.you | PART.pending | PART.link, show), app.store.on('reaction', rise)];
   show();
   return {
     nodes: [row, skip],

@@ -2,7 +2,8 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
-import { h, number, set, stylesheet, svg, text } from './dom.js';
+import { closeSheets } from './back.js';
+import { attempt, h, number, set, stylesheet, svg, text } from './dom.js';
 import { joinSheet } from './join.js';
 import { queuePane, requestsPane } from './lists.js';
 import { onAir } from './on-air.js';
@@ -30,7 +31,8 @@ let chosen = 'requests';
  * @returns {View}
  */
 export function roomScreen(app, reference) {
-  const wide = matchMedia('(min-width: 900px)');
+  // As in style/page.css and style/lists.css.
+  const wide = matchMedia('(min-width: 900px) and (min-height: 501px)');
   const name = h('h1', { dir: 'auto', tabindex: '-1' }, t.header.opening);
   const count = h('span.here-count');
   const here = h('button.here', { type: 'button', onclick: () => app.open('people') }, count);
@@ -50,7 +52,7 @@ export function roomScreen(app, reference) {
   const opening = h('main.opening', svg('bars'));
   const room = h('div.room', top, opening, main);
   // Where the link is lost before the module that tells it is here.
-  const plain = h('p.plain-link', { role: 'status' }, t.link.reconnecting);
+  const plain = h('p.plain-link', { role: 'status' });
   for (const later of [here, code, menu]) later.hidden = true;
   const node = h('div.screen', room);
 
@@ -70,8 +72,9 @@ export function roomScreen(app, reference) {
    * @type {Map<Tab, View & { heading: string }>}
    */
   const views = new Map();
-  /** The member that this viewer was, to tell a removal. */
+  /** The member that this viewer was, to tell a removal, and its role, to tell a change. */
   let was = 0;
+  let role = '';
   let removed = false;
 
   const tabOf = /** @type {Record<Tab, HTMLButtonElement>} */ ({});
@@ -193,8 +196,10 @@ export function roomScreen(app, reference) {
     // A lost link cannot load what tells it: it is loaded when somebody is in.
     if (shown.you && !was) import('./link.js').catch(() => {});
     was = shown.you?.member ?? was;
+    if (role && shown.you && shown.you.role !== role) app.toast(t.announce.role[shown.you.role], { seconds: 8 });
+    role = shown.you?.role ?? '';
     if (outside && !sheet) {
-      if (was) closeDialogs();
+      if (was) closeSheets();
       sheet = joinSheet(app, (covered) => { room.inert = covered; }, removed ? t.join.removed : '');
       node.append(sheet.node);
     } else if (!outside && sheet) {
@@ -213,7 +218,7 @@ export function roomScreen(app, reference) {
       if (end) end.destroy();
       Promise.all([app.load(() => import('./link.js')), stylesheet('later')]).then(([loaded]) => {
         if (!loaded || destroyed || app.store.link.state !== 'ended') return;
-        closeDialogs();
+        closeSheets();
         end?.destroy();
         end = loaded.ended(app);
         clear();
@@ -228,6 +233,7 @@ export function roomScreen(app, reference) {
           plain.remove();
           bar = loaded.linkBar(app);
         } else if (app.store.link.state !== 'live') {
+          text(plain, attempt(app));
           node.append(plain);
         }
       }, Math.max(0, LINK_MS - (performance.now() - link.since)));
@@ -267,13 +273,4 @@ export function roomScreen(app, reference) {
       end?.destroy();
     },
   };
-}
-
-/** Closes every dialog, the one on top first; also one that waits for its style sheet. */
-function closeDialogs() {
-  for (const open of [...document.querySelectorAll('dialog')].reverse()) {
-    open.close();
-    // The browser tells it later; until then the dialog would hold the page and the focus.
-    open.dispatchEvent(new Event('close'));
-  }
 }

@@ -2,9 +2,10 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
-import { choice, field, select, stepper, toggle } from './controls.js';
+import { choice, field, offered, select, stepper, toggle } from './controls.js';
 import { confirm, dialog, follow, sentenceOf } from './dialog.js';
 import { h, number } from './dom.js';
+import { refusedName, shownLength } from './names.js';
 import { placeField } from './place.js';
 
 /** @typedef {import('./dom.js').App} App */
@@ -74,7 +75,7 @@ export function open(app) {
       await app.store.send({ type: 'updateRoom', ...change });
     } catch (error) {
       const isName = 'name' in change && /** @type {{code?: string}} */ (error ?? {}).code === 'bad_request';
-      at.say(isName ? t.menu.nameWrong : sentenceOf(error));
+      at.say(isName ? refusedName(error) : sentenceOf(error));
       render();
     } finally {
       at.busy(false);
@@ -92,28 +93,21 @@ export function open(app) {
   const nameField = field(t.settings.name, '', name);
   name.addEventListener('change', () => {
     const value = name.value.trim();
-    if (value === '' || [...value].length > 80) return nameField.say(t.settings.nameWrong);
+    if (value === '' || shownLength(value) > 80) return nameField.say(t.settings.nameWrong);
     if (value !== app.store.room?.name) update(nameField, { name: value });
   });
   shows.push((room) => { if (document.activeElement !== name) name.value = room.name; });
 
-  const visibility = choice([
-    ['public', t.settings.public, t.settings.publicAbout],
-    ['unlisted', t.settings.unlisted, t.settings.unlistedAbout],
-  ], first.visibility, (value) => update(visibilityField, { visibility: value }));
-  const visibilityField = field(t.settings.visibility, '', visibility.node);
+  const visibility = choice(offered(t.choices.visibilities, t.choices.visibilitiesAbout), first.visibility, (value) => update(visibilityField, { visibility: value }));
+  const visibilityField = field(t.choices.visibility, '', visibility.node);
   shows.push((room) => visibility.set(room.visibility));
 
   const place = placeField(app, update);
   shows.push(place.show);
 
   // The order of the songs.
-  const mode = choice([
-    ['dj', t.settings.modeDJ, t.settings.modeDJAbout],
-    ['votes', t.settings.modeVotes, t.settings.modeVotesAbout],
-    ['fair', t.settings.modeFair, t.settings.modeFairAbout],
-  ], first.settings.queueMode, (value) => change(modeField, 'queueMode', value));
-  const modeField = field(t.settings.mode, '', mode.node);
+  const mode = choice(offered(t.choices.modes, t.choices.modesAbout), first.settings.queueMode, (value) => change(modeField, 'queueMode', value));
+  const modeField = field(t.choices.mode, '', mode.node);
   shows.push((room) => mode.set(room.settings.queueMode));
 
   const ratio = h('input.slider', { type: 'range', min: 0, max: 1, step: 0.05 });
@@ -181,7 +175,7 @@ export function open(app) {
     section(t.settings.sectionGuests, mayAdd, locked, slow),
     section(t.settings.sectionOwner, away),
     section(t.settings.sectionEnd, ending));
-  const shown = dialog({ title: t.settings.title, body, wide: true, className: first.closedAt === undefined ? 'tall' : '', onClose: () => stop() });
+  const shown = dialog({ title: t.menu.settings, body, wide: true, className: first.closedAt === undefined ? 'tall' : '', onClose: () => stop() });
   /** @param {string | null} refusal */
   function ended(refusal) {
     if (refusal === null) shown.close();

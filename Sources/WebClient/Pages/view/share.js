@@ -14,6 +14,20 @@ import { LONGEST, qrCode } from './qr.js';
 export const linkOf = (code) => `${location.origin}/r/${code}`;
 
 /**
+ * Whether a host's name means, on every device, that device itself: no other one gets here by it.
+ *
+ * @param {string} hostname  as in `location.hostname`
+ */
+export function isLoopback(hostname) {
+  return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|0\.0\.0\.0|\[::(?:1|ffff:7f[\da-f]{2}:[\da-f]+)?\])$/i.test(hostname);
+}
+
+/** Why nobody gets here by this page's address, and what to do; null where other devices can. */
+export function whyUnreachable() {
+  return isLoopback(location.hostname) ? h('div.unreachable', null, h('p', null, t.share.unreachable(location.host)), h('p', null, t.share.reach)) : null;
+}
+
+/**
  * A room's QR code, or null where its link is too long for one.
  *
  * @param {string} code
@@ -54,14 +68,14 @@ export function open(app) {
     type: 'button',
     onclick: () => navigator.share({ title: room.name, text: t.share.invitation(app.store.room?.name ?? room.name), url: link }).catch(() => {}),
   }, svg('share'), t.share.send) : null;
+  const unreachable = whyUnreachable();
   const body = h('div.share', null,
-    h('div.qr-card', null, roomCode(room.code)),
+    unreachable ?? h('div.qr-card', null, roomCode(room.code)),
     code,
-    address,
-    note,
-    h('div.buttons', null, send, copy,
+    unreachable ? null : [address, note],
+    h('div.buttons', null, unreachable ? null : [send, copy],
       h('button.pill', { type: 'button', onclick: () => { shown.close(); app.open('wall'); } }, svg('expand'), t.share.wall)));
-  const shown = dialog({ title: t.share.title, body, onClose: () => { clearTimeout(timer); stop(); } });
+  const shown = dialog({ title: t.menu.share, body, onClose: () => { clearTimeout(timer); stop(); } });
   const render = () => {
     const now = app.store.room;
     if (now) text(note, now.closedAt !== undefined ? t.share.closed : now.visibility === 'unlisted' ? t.share.unlisted : t.share.public);

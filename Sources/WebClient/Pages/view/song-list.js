@@ -1,8 +1,8 @@
 // Songs as people write them: by hand, or a list with one song a line. Pure.
 
-import { sameSong } from '../room/same-song.js';
+import { SameSongs } from '../room/same-song.js';
 
-export { sameSong };
+export { SameSongs };
 
 /** The longest title, artist or album, in Unicode scalars. */
 export const LONGEST_TEXT = 300;
@@ -108,15 +108,15 @@ export function songsOf(text, titleFirst, isHere) {
   const songs = [];
   /** @type {{ line: number, reason: Reason }[]} */
   const left = [];
-  const seen = new Set();
+  /** @type {SameSongs<Song>} */
+  const seen = new SameSongs();
   text.split(/\r\n|[\n\r\u2028\u2029]/).forEach((line, index) => {
     const song = songOf(line, titleFirst);
     if (!song) return;
-    const same = sameSong(song);
     /** @type {Reason | null} */
     const reason = [song.title, song.artist ?? '', song.album ?? ''].some((field) => scalars(field) > LONGEST_TEXT) ? 'tooLong'
-      : (song.durationMs ?? 0) > LONGEST_DURATION ? 'lengthLong' : seen.has(same) ? 'doubled' : isHere(song) ? 'isHere' : null;
-    seen.add(same);
+      : (song.durationMs ?? 0) > LONGEST_DURATION ? 'lengthLong' : seen.find(song) ? 'doubled' : isHere(song) ? 'isHere' : null;
+    seen.add(song);
     if (reason) left.push({ line: index + 1, reason });
     else songs.push(song);
   });

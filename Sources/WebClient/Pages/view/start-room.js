@@ -1,11 +1,11 @@
 // "Start a room": its name, who finds it, and what comes next.
 
 import { t } from '../text/en-more.js';
-import { choice } from './controls.js';
+import { choice, offered } from './controls.js';
 import { dialog, sentenceOf } from './dialog.js';
 import { h, number, stylesheet, text } from './dom.js';
 import { allRight, group, textField } from './inputs.js';
-import { hasControl, scalars } from './song-list.js';
+import { refusedName, shownLength } from './names.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -25,8 +25,8 @@ const UNNAMED = 'Guest';
  */
 function wrongName(name, most, missing) {
   if (name === '') return missing;
-  if (scalars(name) > most) return t.home.nameLong(number(most));
-  return hasControl(name) || !/[^\s\p{M}\p{C}\u2800]/u.test(name) ? t.home.nameWrong : null;
+  if (shownLength(name) > most) return t.home.nameLong(number(most));
+  return /[^\s\p{M}\p{C}\u2800]/u.test(name) ? null : t.join.nameWrong;
 }
 
 /**
@@ -46,12 +46,10 @@ export async function open(app) {
 
   const name = textField(t.home.name, { placeholder: t.home.nameHint, enterkeyhint: 'next' });
   const person = textField(t.home.you, { autocomplete: 'nickname', value: known });
-  const next = choice([
-    ['votes', t.home.modes.votes, t.home.modesMore.votes], ['fair', t.home.modes.fair, t.home.modesMore.fair], ['dj', t.home.modes.dj, t.home.modesMore.dj],
-  ], queueMode, (value) => { queueMode = value; });
-  const finds = choice([['public', t.home.listed, t.home.listedMore], ['unlisted', t.home.unlisted, t.home.unlistedMore]], visibility, (value) => { visibility = value; });
+  const next = choice(offered(t.choices.modes, t.choices.modesAbout), queueMode, (value) => { queueMode = value; });
+  const finds = choice(offered(t.choices.visibilities, t.choices.visibilitiesAbout), visibility, (value) => { visibility = value; });
   const go = h('button.pill.primary', { type: 'submit', form: 'start-room' }, t.home.create);
-  const form = h('form.start-room#start-room', { novalidate: true }, h('div.start-pair', null, name.node, person.node), group(t.home.whatNext, next.node), group(t.home.whoFinds, finds.node));
+  const form = h('form.start-room#start-room', { novalidate: true }, h('div.start-pair', null, name.node, person.node), group(t.choices.mode, next.node), group(t.choices.visibility, finds.node));
   const shown = dialog({ title: t.home.start, body: form, wide: true, className: 'start-dialog', foot: h('footer.dialog-foot', null, go) });
   // Set in the document: a browser complains of an element that comes with it while another has the focus.
   name.input.setAttribute('autofocus', '');
@@ -76,7 +74,7 @@ export async function open(app) {
       app.go(`/r/${room.state.code}`);
     } catch (refusal) {
       const { code } = /** @type {{ code?: string }} */ (refusal);
-      if (code === 'bad_request') shown.notice(t.home.nameWrong);
+      if (code === 'bad_request') shown.notice(refusedName(refusal));
       else shown.notice(sentenceOf(refusal));
     } finally {
       go.disabled = false;

@@ -73,7 +73,7 @@ export async function open(app) {
   const parts = h('div.statistics-parts', null, figures, empty, h('div.statistics-lists', null, top.node, wanted.node, yours.node));
   const body = h('div.statistics', { 'aria-busy': 'true' }, bar, note, off, parts);
 
-  const shown = dialog({ title: words.title, body, wide: true, className: 'tall numbers', onClose: () => end() });
+  const shown = dialog({ title: t.menu.statistics, body, wide: true, className: 'tall numbers', onClose: () => end() });
   const counted = new Counted(app.store, app.http.request, { offsetMinutes, span: begin, changed: () => render() });
 
   /** @type {any} */
@@ -117,13 +117,13 @@ export async function open(app) {
     empty.hidden = !isEmpty;
     text(emptyName, words.empty[span]);
     const peak = Math.max(0, ...bars.map((bar) => bar.peak ?? 0));
-    const values = { plays: number(sums.plays ?? 0), votes: number(sums.votes ?? 0), peak: seen ? number(peak) : words.none, music: lengthOf(sums.playedMs ?? 0, words) };
+    const values = { plays: number(sums.plays ?? 0), votes: number(sums.votes ?? 0), peak: seen ? words.mostShort(number(peak)) : words.none, music: lengthOf(sums.playedMs ?? 0, words) };
     for (const { kind, value } of tiles) text(value, values[kind]);
     for (const { kind, show } of charts) {
       const largest = Math.max(0, ...bars.map((bar) => valueOf(kind, bar) ?? 0));
-      const total = kind === 'peak' && !seen ? words.peak.unseen : words[kind].value(kind === 'peak' ? peak : sums[kind] ?? 0, values[kind]);
+      const total = kind === 'peak' && !seen ? words.peak.unseen : kind === 'peak' ? words.most(words.peak.value(peak, number(peak))) : words[kind].value(sums[kind] ?? 0, values[kind]);
       show({
-        axis: marksOf(largest), number, centred: span === 'week', total: kind === 'peak' && seen ? words.most(total) : total,
+        axis: marksOf(largest), number, centred: span === 'week', total,
         marks: bars.map((bar, index) => {
           const value = valueOf(kind, bar);
           return {

@@ -1,14 +1,16 @@
 // The wall: the whole screen shows how to join, and what is playing, for a projector or a tablet at the bar.
 
+import { nextTrack } from '../room/next.js';
 import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
+import { sheetOpened } from './back.js';
 import { isolated } from './dialog.js';
 import { h, number, stylesheet, text } from './dom.js';
-import { linkOf, roomCode } from './share.js';
+import { linkOf, roomCode, whyUnreachable } from './share.js';
 import { sleeve } from './sleeve.js';
 
 /**
- * Opens it; Escape or a tap leaves. The screen stays on where the browser allows that.
+ * Opens it; Escape, Back or a tap leaves. The screen stays on where the browser allows that.
  *
  * @param {import('./dom.js').App} app
  */
@@ -27,9 +29,9 @@ export async function open(app) {
   const song = h('div.wall-song', null, face, h('div.wall-words', null, state, title, artist, next));
   const node = /** @type {HTMLDialogElement} */ (h('dialog.wall', { 'aria-label': t.share.wall },
     h('div.wall-join', null,
-      h('div.qr-card', null, roomCode(first.code)),
+      whyUnreachable() ?? h('div.qr-card', null, roomCode(first.code)),
       h('p.wall-code', null, first.code),
-      h('p.wall-link', null, linkOf(first.code).replace(/^https?:\/\//, ''))),
+      whyUnreachable() ? null : h('p.wall-link', null, linkOf(first.code).replace(/^https?:\/\//, ''))),
     h('div.wall-room', null, h('div', null, name, here), song),
     h('p.wall-leave', null, t.share.leaveWall)));
 
@@ -38,7 +40,7 @@ export async function open(app) {
     const room = app.store.room;
     if (!room || app.store.link.state === 'ended') return close();
     text(name, room.name);
-    text(here, t.share.here(number(room.online)));
+    text(here, t.header.here(number(room.online)));
     const { playback } = room;
     const track = playback.status === 'stopped' ? undefined : room.tracks.get(playback.track);
     song.classList.toggle('silent', track === undefined);
@@ -46,13 +48,11 @@ export async function open(app) {
       shownTrack = track?.track ?? 0;
       face.replaceChildren(...(track ? [sleeve(track)] : []));
     }
-    text(state, playback.status === 'paused' ? t.share.paused : t.share.onAir);
+    text(state, playback.status === 'paused' ? t.onAir.paused : t.onAir.onAir);
     state.hidden = track === undefined;
-    text(title, track?.title ?? t.share.silent);
-    text(artist, track === undefined ? t.share.silentAbout : track.artist ?? '');
-    // What comes next is known from the queue, and where the room takes the most wanted song.
-    const chooses = room.settings.queueMode === 'votes' && !room.settings.queueLocked;
-    const following = room.queue.length > 0 ? room.tracks.get(room.queue[0].track) : chooses ? room.requests[0] : undefined;
+    text(title, track?.title ?? t.onAir.nothing);
+    text(artist, track?.artist ?? (track || whyUnreachable() ? '' : t.share.silentAbout));
+    const following = nextTrack(room);
     text(next, following && track ? t.share.next(isolated(following.title)) : '');
   };
 
@@ -68,6 +68,7 @@ export async function open(app) {
   function close() {
     if (closed) return;
     closed = true;
+    left();
     stop();
     document.removeEventListener('visibilitychange', keepAwake);
     document.removeEventListener('fullscreenchange', onFullscreen);
@@ -80,6 +81,7 @@ export async function open(app) {
   node.addEventListener('click', close);
   node.addEventListener('close', close);
   document.addEventListener('visibilitychange', keepAwake);
+  const left = sheetOpened(close);
   document.body.append(node);
   node.showModal();
   render();

@@ -117,7 +117,7 @@ export class WaveForm extends HTMLElement {
     const { durationMs } = this.#shape;
     if (!this.#seekable) return;
     const at = this.#target ?? this.#position();
-    this.setAttribute('aria-valuemax', String(Math.round(durationMs / 1000)));
+    this.setAttribute('aria-valuemax', String(Math.round(Math.max(durationMs, at) / 1000)));
     this.setAttribute('aria-valuenow', String(Math.round(at / 1000)));
     this.setAttribute('aria-valuetext', t.onAir.seekText(duration(at), duration(durationMs)));
   }
@@ -254,7 +254,7 @@ export class WaveForm extends HTMLElement {
     const under = (event) => {
       const box = this.getBoundingClientRect();
       const part = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
-      this.#hint.style.transform = `translateX(${part * box.width - 1}px)`;
+      this.#hint.style.setProperty('--at', String(part));
       const ms = Math.round(part * this.#shape.durationMs);
       this.#hint.dataset.time = duration(ms);
       this.#hint.dataset.side = part > 0.5 ? 'end' : 'start';
@@ -295,7 +295,7 @@ export class WaveForm extends HTMLElement {
       const to = places[event.key];
       if (to === undefined) return;
       event.preventDefault();
-      this.#target = Math.round(Math.max(0, Math.min(durationMs, to)));
+      this.#target = Math.round(Math.max(0, Math.min(Math.max(durationMs, at), to)));
       this.#describe();
       this.#step();
       clearTimeout(this.#keyTimer);

@@ -40,8 +40,8 @@ export async function request(method, path, body, { key, timeoutMs } = {}) {
 async function refusalOf(answer) {
   const problem = await parsed(answer).catch(() => ({}));
   const code = answer.status === 401 && isUnproven ? 'insecure' : problem.code ?? 'internal';
-  const { retryAfterMs } = problem;
-  return new Refusal(code, problem.detail ?? problem.title, { retryAfterMs, status: answer.status });
+  const { retryAfterMs, reason } = problem;
+  return new Refusal(code, problem.detail ?? problem.title, { retryAfterMs, reason, status: answer.status });
 }
 
 /**

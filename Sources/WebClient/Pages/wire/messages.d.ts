@@ -33,6 +33,7 @@ export type Track = TrackInfo & {
   votes: number;
   requestedSeq?: number;
   waveform?: string;
+  missing?: true;
 };
 
 export type QueueEntry = { entry: number; track: number; addedBy?: number };
@@ -47,6 +48,7 @@ export type OnAir = {
   positionMs: number;
   atMs: number;
   skipVotes: number;
+  skipVoters?: number[];
 };
 
 export type Playback = { status: 'stopped' } | OnAir;
@@ -151,6 +153,8 @@ export type RoomEvent =
   | TracksAdded
   | E<'tracksRemoved', { tracks: number[]; by?: number }>
   | E<'waveformSet', { track: number; waveform: string; by?: number }>
+  | E<'durationSet', { track: number; durationMs: number; by?: number }>
+  | E<'missingSet', { tracks: number[]; by?: number }>
   | E<'voteCast', { track: number; by: number; votes: number; requestedSeq?: number }>
   | E<'voteWithdrawn', { track: number; by: number; votes: number; requestedSeq?: number }>
   | E<'votesCleared', { track: number }>
@@ -162,7 +166,7 @@ export type RoomEvent =
   }>
   | Jump
   | E<'playbackStopped', { by?: number }>
-  | E<'skipVoteCast', { entry: number; by: number; skipVotes: number }>
+  | E<'skipVoteCast' | 'skipVoteWithdrawn', { entry: number; by: number; skipVotes: number }>
   | EntryFinished;
 
 // Commands: the fields of Protocol.md, section 5, which the server checks.
@@ -224,7 +228,7 @@ export type ServerMessage =
   | { type: 'signal'; room: string; from: number; data: unknown }
   | { type: 'ok'; re?: number }
   | { type: 'ack'; re?: number; seq: number; result?: any; keyed?: number }
-  | { type: 'error'; re?: number; code: string; message: string; retryAfterMs?: number }
+  | { type: 'error'; re?: number; code: string; message: string; retryAfterMs?: number; reason?: string }
   | { type: 'ended'; room: string; code: string }
   | { type: 'nearby'; re: number; rooms: NearbyRoom[] }
   | { type: 'nearbyDelta'; sub: number; entered: NearbyRoom[]; changed: NearbyRoom[]; left: string[] }

@@ -154,6 +154,19 @@ export class RoomLink {
     if (kept && this.store.link.state !== 'ended') this.store.restore(kept);
   }
 
+  /**
+   * Whether the viewer is banned still.
+   *
+   * @returns {Promise<import('../store/store.js').Refusal | null>} the ban, null where there is none any more
+   */
+  banned() {
+    return this.#ask().then(() => null, (refusal) => {
+      if (refusal?.code === 'banned') return refusal;
+      if (refusal?.code === 'not_found' || refusal?.code === 'unauthorized') return null;
+      throw refusal;
+    });
+  }
+
   /** Asks for little of the room, to hear why it is refused. */
   #ask() {
     const room = encodeURIComponent(this.store.room?.id ?? this.reference);
@@ -166,11 +179,11 @@ export class RoomLink {
       await this.#ask();
       return {};
     } catch (error) {
-      const { code, retryAfterMs } = error instanceof Refusal ? error : new Refusal('internal');
+      const { code, retryAfterMs, reason } = error instanceof Refusal ? error : new Refusal('internal');
       if (code === 'offline') this.#restore();
       if (code === 'unauthorized') return this.#unauthorized();
       if (code === 'insecure' || code === 'banned' || code === 'not_found') {
-        this.store.disconnected({ code, retryAfterMs });
+        this.store.disconnected({ code, retryAfterMs, reason });
         return { isFinal: true };
       }
       return { waitMs: retryAfterMs };
@@ -197,7 +210,7 @@ export class RoomLink {
     if (code !== 4403) return;
     const refusal = await this.#ask().catch((error) => error);
     if (refusal?.code === 'banned' && this.store.link.state === 'ended') {
-      this.store.disconnected({ code, retryAfterMs: refusal.retryAfterMs });
+      this.store.disconnected({ code, retryAfterMs: refusal.retryAfterMs, reason: refusal.reason });
     }
   }
 }

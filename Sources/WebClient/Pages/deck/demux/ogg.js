@@ -64,7 +64,11 @@ async function* stream(window, from) {
       if (!page.isFirst || (streams += 1) > MOST_STREAMS) return;
       if (latin(page.body, 0, 7) !== '\x01vorbis' && latin(page.body, 0, 8) !== 'OpusHead') continue;
       serial = page.serial;
-    } else if (page.serial !== serial) continue;
+    } else if (page.serial !== serial) {
+      // Streams beside each other begin together. One that begins behind has other code books: another decoder reads both.
+      if (page.isFirst && sequence > 0) throw new Refused('codec');
+      continue;
+    }
     // What began on a page that is lost is no packet.
     isWhole &&= page.isContinued && page.sequence === sequence + 1;
     if (!page.isContinued) isWhole = true;
@@ -137,7 +141,7 @@ export async function ogg(window, from) {
   const length = end && Math.max(0, end - start);
   return {
     config: { codec: isOpus ? 'opus' : 'vorbis', sampleRate: rate, numberOfChannels: channels, description },
-    packets: packets(all, rate, isOpus),
+    packets: packets(all, rate, isOpus, isOpus ? Infinity : 2 ** (head[28] >> 4) / 2),
     durationMs: length && length / rate * 1000,
     trim: { start, length },
   };
@@ -157,14 +161,18 @@ function laced(...headers) {
  * @param {AsyncIterable<{ data: Uint8Array, granule: number }>} all
  * @param {number} rate
  * @param {boolean} isOpus
+ * @param {number} block  the most samples of a packet
  */
-async function* packets(all, rate, isOpus) {
-  let timestampUs = 0;
+async function* packets(all, rate, isOpus, block) {
+  let timestampUs = 0, count = 0, base = -1;
   for await (const { data, granule: before } of all) {
     if (data.length === 0) continue;
+    // One that was cut out of a longer stream begins later than at 0: what is before its first page's end is not told.
+    if (before > 0 && base < 0) base = before > count * block ? before : 0;
+    count += 1;
     // The duration of a Vorbis packet stands in its code books; the page before tells about when it begins.
     const durationUs = isOpus ? opusDuration(data) : undefined;
-    if (!isOpus) timestampUs = Math.max(timestampUs, Math.round(before / rate * 1e6));
+    if (!isOpus) timestampUs = Math.max(timestampUs, Math.round((before - Math.max(0, base)) / rate * 1e6));
     yield { data, timestampUs, durationUs };
     timestampUs += durationUs ?? 0;
   }

@@ -65,7 +65,7 @@ export class Window {
 }
 
 /**
- * Where a file's own format begins: behind ID3v2 tags.
+ * Where a file's own format begins: behind ID3v2 tags. One that claims to be longer than the file may end anywhere.
  *
  * @param {Window} window
  * @returns {Promise<number>}
@@ -74,6 +74,8 @@ export async function afterTags(window) {
   for (let at = 0, tags = 0; ; tags += 1) {
     const [i, d, three, , , flags, a, b, c, e] = await window.at(at, 10);
     if (i !== 0x49 || d !== 0x44 || three !== 0x33 || !((a | b | c | e) < 0x80) || tags > MOST_TAGS) return at;
-    at += 10 + ((a << 21) | (b << 14) | (c << 7) | e) + (flags & 0x10 ? 10 : 0);
+    const end = at + 10 + ((a << 21) | (b << 14) | (c << 7) | e) + (flags & 0x10 ? 10 : 0);
+    if (end >= window.size) return at + 10;
+    at = end;
   }
 }

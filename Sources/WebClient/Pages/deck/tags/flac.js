@@ -1,10 +1,13 @@
 // FLAC's metadata blocks (RFC 9639), with the comments and pictures that Ogg has too.
 
+import { header as frameHead } from '../flac-frame.js';
 import { Pieces, Reader, big, latin, little } from '../source.js';
 import { LARGEST_PICTURE, MOST_TEXT_BYTES, decoded, unfolded } from './found.js';
 
 /** Blocks of a file that are looked at. */
 const MOST_BLOCKS = 128;
+/** Bytes at the end of a file in which its last frames are looked for. */
+const TAIL = 1 << 17;
 /** Comments of a file that are looked at. */
 const MOST_COMMENTS = 2000;
 /** The most bytes in which the descriptions before a picture must end. */
@@ -27,7 +30,8 @@ export async function flac(reader, offset, found) {
   // 20 bits of sample rate, 8 of channels and width, 36 of samples.
   const rate = big(first, 14, 3) >> 4, samples = (first[17] & 15) * 2 ** 32 + big(first, 18, 4);
   if (!rate) return false;
-  found.duration((samples / rate) * 1000);
+  const end = await endOf(reader, offset, big(first, 4, 2), samples);
+  found.duration(((end ?? samples) / rate) * 1000);
   let at = offset + 4;
   for (let count = 0, isLast = false; count < MOST_BLOCKS && !isLast; count += 1) {
     const head = await reader.at(at, 4);
@@ -40,6 +44,30 @@ export async function flac(reader, offset, found) {
     else if ((head[0] & 0x7f) === 6 && found.wantsPicture) await picture(reader, start, length, found);
   }
   return true;
+}
+
+/**
+ * Where the last frame of a file ends, in samples: a file that was cut is shorter than it says.
+ *
+ * @param {import('../source.js').Reader} reader
+ * @param {number} offset
+ * @param {number} block samples of a frame, where that is fixed
+ * @param {number} samples that the file says it has; 0 where it does not
+ * @returns {Promise<number | null>} null where no two frames in a row are near the end
+ */
+async function endOf(reader, offset, block, samples) {
+  const from = Math.max(offset, reader.size - TAIL), bytes = await reader.upTo(from, reader.size - from);
+  /** @type {number | null} */
+  let end = null, before = -1;
+  for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const frame = frameHead(bytes, at);
+    if (!frame) continue;
+    const start = frame.variable ? frame.number : frame.number * block;
+    // What is no frame follows none.
+    if (start === before && (!samples || start <= samples)) end = start + frame.samples;
+    before = start + frame.samples;
+  }
+  return end;
 }
 
 /**
@@ -71,7 +99,7 @@ export async function comments(block, offset, found) {
     } else if (name in FIELDS || /^(REPLAYGAIN|R128)_TRACK_GAIN$/.test(name)) {
       const value = await block.at(from, Math.min(size, MOST_TEXT_BYTES));
       if (!value) return;
-      if (name in FIELDS) found.text(FIELDS[name], decoded(value));
+      if (name in FIELDS) found.raw(FIELDS[name], value);
       else if (name.startsWith('REP')) found.gain(decoded(value));
       // RFC 7845 §5.2.1: Q7.8 dB relative to -23 LUFS; ReplayGain is relative to -18.
       else if (/^\s*[+-]?\d{1,5}\s*$/.test(decoded(value))) found.level(Number(decoded(value)) / 256 + 5);

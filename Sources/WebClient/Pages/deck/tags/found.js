@@ -1,6 +1,7 @@
 // What has been found in a file's tags, within the limits of a room's tracks.
 
 import { sourceOfBytes } from '../source.js';
+import { guessed, utf8 } from './text.js';
 
 /** The longest text, in Unicode scalars. */
 const LONGEST_TEXT = 300;
@@ -15,7 +16,11 @@ const LARGEST_GAIN = 51;
 /** Values of one field that are looked at. */
 const MOST_VALUES = 16;
 
+/** Tags by what they are worth: where one has a field, those behind it do not count. */
+const RANKS = /** @type {const} */ (['first', 'ape', 'id3v1']);
+
 /** @typedef {'title' | 'artist' | 'band' | 'album'} Field */
+/** @typedef {typeof RANKS[number]} Rank */
 /** @typedef {{ type: string, offset: number, length: number } | { type: string, bytes: Uint8Array }} Picture */
 
 /**
@@ -36,11 +41,7 @@ export function clean(text) {
  * @param {Uint8Array} bytes
  */
 export function decoded(bytes) {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
-  }
+  return utf8(bytes) ?? new TextDecoder('windows-1252').decode(bytes);
 }
 
 /**
@@ -57,8 +58,12 @@ function imageType(bytes) {
 
 /** Collects fields, the first of each kind; of pictures the front cover. */
 export class Found {
-  /** @type {Record<Field, string[]>} */
-  #texts = { title: [], artist: [], band: [], album: [] };
+  /**
+   * In order; bytes where nobody says in which encoding they are.
+   *
+   * @type {{ field: Field, rank: Rank, value: string | Uint8Array }[]}
+   */
+  #texts = [];
   /** @type {number | undefined} */
   durationMs;
   /** @type {number | undefined} */
@@ -79,8 +84,22 @@ export class Found {
    * @param {string} value
    */
   text(field, value) {
-    const text = clean(value), values = field && this.#texts[field];
-    if (values && text && values.length < MOST_VALUES && !values.includes(text)) values.push(text);
+    if (field) this.#texts.push({ field, rank: 'first', value });
+  }
+
+  /**
+   * Values with zeros between them, in an encoding that shows in all such texts of a file together.
+   *
+   * @param {Field} field
+   * @param {Uint8Array} bytes
+   * @param {Rank} [rank]
+   */
+  raw(field, bytes, rank = 'first') {
+    for (let at = 0; at <= bytes.length;) {
+      const zero = bytes.indexOf(0, at), end = zero < 0 ? bytes.length : zero;
+      if (end > at) this.#texts.push({ field, rank, value: bytes.slice(at, end) });
+      at = end + 1;
+    }
   }
 
   /** @param {string} value such as `-6.50 dB` */
@@ -118,9 +137,28 @@ export class Found {
     this.picture = bytes ? { type, bytes: bytes.slice(offset, offset + length) } : { type, offset, length };
   }
 
+  /**
+   * The values of fields, each once.
+   *
+   * @param {Field[]} fields
+   */
+  #values(...fields) {
+    const unclear = this.#texts.filter((one) => typeof one.value !== 'string');
+    const clear = guessed(unclear.map(({ value }) => /** @type {Uint8Array} */ (value)));
+    unclear.forEach((one, i) => { one.value = clear[i]; });
+    return fields.map((field) => {
+      for (const rank of RANKS) {
+        const values = this.#texts.filter((one) => one.field === field && one.rank === rank).map(({ value }) => clean(/** @type {string} */ (value)));
+        const some = [...new Set(values.filter((one) => one))].slice(0, MOST_VALUES);
+        if (some.length) return some;
+      }
+      return [];
+    });
+  }
+
   /** The fields as they are in `Tags`: those that are there. */
   fields() {
-    const { title, artist, band, album } = this.#texts;
+    const [title, artist, band, album] = this.#values('title', 'artist', 'band', 'album');
     /** @type {{ title?: string, artist?: string, album?: string, durationMs?: number, gainDb?: number, codec?: string, picture?: Picture }} */
     const fields = {};
     const artists = clean((artist.length ? artist : band).join(', '));

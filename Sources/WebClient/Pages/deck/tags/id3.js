@@ -36,9 +36,11 @@ function synchsafe(bytes, at) {
 function synchronised(bytes) {
   const result = new Uint8Array(bytes.length);
   let length = 0;
-  for (let i = 0; i < bytes.length; i += 1) {
-    result[length++] = bytes[i];
-    if (bytes[i] === 0xff && bytes[i + 1] === 0) i += 1;
+  for (let at = 0; at < bytes.length;) {
+    const mark = bytes.indexOf(0xff, at), end = mark < 0 ? bytes.length : mark + 1;
+    result.set(bytes.subarray(at, end), length);
+    length += end - at;
+    at = mark >= 0 && bytes[end] === 0 ? end + 1 : end;
   }
   return result.subarray(0, length);
 }
@@ -75,8 +77,8 @@ function textOf(bytes, encoding) {
  * @param {Reader} reader
  * @param {number} offset
  * @param {import('./found.js').Found} found
- * @returns {Promise<{ length: number, lengthMs?: number }>} the tag's bytes, 0 where there is none; what it says of the
- *   duration
+ * @returns {Promise<{ length: number, lengthMs?: number }>} the tag's bytes, 0 where there is none, those up to the end of
+ *   its frames where it claims to be longer than the file; what it says of the duration
  */
 export async function id3(reader, offset, found) {
   const head = await reader.at(offset, 10);
@@ -87,9 +89,9 @@ export async function id3(reader, offset, found) {
   // In 2.2 this flag means a compression that was never defined.
   if (version < 2 || version > 4 || (version === 2 && flags & 0x40)) return { length };
   let at = offset + 10, end = Math.min(at + size, reader.size);
-  const isUnsynchronised = (flags & 0x80) !== 0;
+  const isUnsynchronised = (flags & 0x80) !== 0, isWhole = at + size < reader.size;
   if (isUnsynchronised && version < 4) {
-    const whole = await reader.source.read(at, Math.min(size, found.wantsPicture ? LARGEST_WHOLE : 1 << 18));
+    const whole = await reader.source.read(at, Math.min(size, LARGEST_WHOLE));
     reader = new Reader(unfolded(synchronised(whole)), Infinity);
     at = 0;
     end = reader.size;
@@ -99,8 +101,8 @@ export async function id3(reader, offset, found) {
     if (!extended) return { length };
     at += version === 3 ? 4 + big(extended, 0, 4) : Math.max(4, synchsafe(extended, 0) ?? big(extended, 0, 4));
   }
-  const lengthMs = await frames(reader, at, end, version, isUnsynchronised && version === 4, found);
-  return { length, lengthMs };
+  const { lengthMs, at: last } = await frames(reader, at, end, version, isUnsynchronised && version === 4, found);
+  return { length: isWhole ? length : last - offset, lengthMs };
 }
 
 /**
@@ -110,7 +112,7 @@ export async function id3(reader, offset, found) {
  * @param {number} version
  * @param {boolean} allUnsynchronised
  * @param {import('./found.js').Found} found
- * @returns {Promise<number | undefined>} TLEN
+ * @returns {Promise<{ lengthMs?: number, at: number }>} TLEN, and where the frames end
  */
 async function frames(reader, at, end, version, allUnsynchronised, found) {
   const [nameLength, headLength] = version === 2 ? [3, 6] : [4, 10];
@@ -146,13 +148,18 @@ async function frames(reader, at, end, version, allUnsynchronised, found) {
       let bytes = await reader.upTo(start, Math.min(length, MOST_TEXT_BYTES));
       if (isUnsynchronised) bytes = synchronised(bytes);
       if (!bytes.length) break;
+      // Latin-1, or what programs write as such.
+      if (name in FIELDS && (bytes[0] === 0 || bytes[0] > 3)) {
+        found.raw(FIELDS[name], bytes.subarray(1));
+        continue;
+      }
       const values = textOf(bytes.subarray(1), bytes[0]).split('\0');
       if (name in FIELDS) for (const value of values) found.text(FIELDS[name], value);
       else if (name.startsWith('TL')) lengthMs = Number(values[0]) || undefined;
       else if (/^\ufeff?replaygain_track_gain$/i.test(values[0])) found.gain((values[1] ?? '').replace(/^[\ufeff\ufffe]/, ''));
     }
   }
-  return lengthMs;
+  return { lengthMs, at };
 }
 
 /**
@@ -202,6 +209,9 @@ export async function id3v1(reader, found) {
   if (!bytes || latin(bytes, 0, 3) !== 'TAG') return 0;
   /** @type {import('./found.js').Field[]} */
   const fields = ['title', 'artist', 'album'];
-  fields.forEach((field, i) => found.text(field, decoded(bytes.subarray(3 + 30 * i, 33 + 30 * i)).split('\0')[0]));
+  fields.forEach((field, i) => {
+    const text = bytes.subarray(3 + 30 * i, 33 + 30 * i), zero = text.indexOf(0);
+    found.raw(field, zero < 0 ? text : text.subarray(0, zero), 'id3v1');
+  });
   return 128;
 }

@@ -5,6 +5,8 @@ import { LARGEST_PICTURE, MOST_TEXT_BYTES, decoded } from './found.js';
 
 /** Boxes of a file that are looked at. */
 const MOST_BOXES = 4096;
+/** Boxes that are looked at behind the one that describes the file. */
+const MOST_BEHIND = 4;
 /** How deep boxes lie in each other where tags are. */
 const DEEPEST = 6;
 
@@ -15,9 +17,9 @@ const HOLDERS = new Set(['moov', 'mdia', 'minf', 'stbl', 'udta', 'meta', 'ilst']
 
 /**
  * What is known of the file or the track that is read: its codec, its duration, that of its first track of sound, boxes
- * that may still be looked at.
+ * that may still be looked at, how much of its data is there.
  *
- * @typedef {{ isAudio: boolean, codec: string, ms: number, sound: number, left: number }} Trak
+ * @typedef {{ isAudio: boolean, codec: string, ms: number, sound: number, left: number, part: number }} Trak
  */
 
 /**
@@ -29,10 +31,10 @@ const HOLDERS = new Set(['moov', 'mdia', 'minf', 'stbl', 'udta', 'meta', 'ilst']
  * @returns {Promise<boolean>} whether there is a track of sound
  */
 export async function mp4(reader, offset, found) {
-  const film = { isAudio: false, codec: '', ms: 0, sound: 0, left: MOST_BOXES };
+  const film = { isAudio: false, codec: '', ms: 0, sound: 0, left: MOST_BOXES, part: 1 };
   await boxes(reader, offset, reader.size, 0, film, found);
   // The track has what an encoder put in front, which the file's own duration leaves out.
-  found.duration(Math.min(film.ms || Infinity, film.sound || Infinity));
+  found.duration(Math.min(film.ms || Infinity, film.sound || Infinity) * film.part);
   return film.isAudio;
 }
 
@@ -51,8 +53,9 @@ async function boxes(reader, at, end, depth, trak, found) {
     if (!box) return;
     const { name, start, length } = box;
     at = start + length;
+    if (name === 'mdat' && box.told > length) trak.part = length / box.told;
     if (name === 'trak') {
-      const own = { isAudio: false, codec: '', ms: 0, sound: 0, left: trak.left };
+      const own = { isAudio: false, codec: '', ms: 0, sound: 0, left: trak.left, part: 1 };
       await boxes(reader, start, at, depth + 1, own, found);
       trak.left = own.left;
       if (own.isAudio && !trak.isAudio) [trak.sound, found.codec] = [own.ms, own.codec];
@@ -70,7 +73,8 @@ async function boxes(reader, at, end, depth, trak, found) {
       const first = name === 'meta' && length >= 8 ? await reader.at(start + 4, 4) : null;
       const skipped = first && latin(first, 0, 4) !== 'hdlr' ? 4 : 0;
       await boxes(reader, start + skipped, at, depth + 1, trak, found);
-      if (name === 'moov') return;
+      // What is behind it tells whether the file was cut.
+      if (name === 'moov') trak.left = Math.min(trak.left, MOST_BEHIND);
     } else if (name in FIELDS || name === 'covr' || name === '----') {
       await item(reader, name, start, at, trak, found);
     }
@@ -83,8 +87,8 @@ async function boxes(reader, at, end, depth, trak, found) {
  * @param {import('../source.js').Reader} reader
  * @param {number} at
  * @param {number} end where what it lies in ends
- * @returns {Promise<{ name: string, start: number, length: number } | null>} `start` and `length` of what is in it, which
- *   lies before `end`; null where the size is impossible
+ * @returns {Promise<{ name: string, start: number, length: number, told: number } | null>} `start` and `length` of what is
+ *   in it, which lies before `end`; null where the size is impossible. Data of a file that was cut are told to be more.
  */
 async function boxAt(reader, at, end) {
   const head = await reader.at(at, 8);
@@ -98,8 +102,9 @@ async function boxAt(reader, at, end) {
   } else if (size === 0) {
     size = end - at;
   }
-  if (size < headLength || size > end - at) return null;
-  return { name: latin(head, 4, 4), start: at + headLength, length: size - headLength };
+  const name = latin(head, 4, 4);
+  if (size < headLength || (size > end - at && name !== 'mdat')) return null;
+  return { name, start: at + headLength, length: Math.min(size, end - at) - headLength, told: size - headLength };
 }
 
 /**

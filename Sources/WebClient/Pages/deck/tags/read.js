@@ -1,24 +1,24 @@
 // What a file says of itself: chosen by its first bytes, whatever its name is.
 
 import { Reader, latin } from '../source.js';
-import { flac } from './flac.js';
+import { adts } from './adts.js';
+import { ape } from './ape.js';
 import { Found, clean } from './found.js';
 import { id3, id3v1 } from './id3.js';
 import { mp3 } from './mp3.js';
-import { mp4 } from './mp4.js';
-import { ogg } from './ogg.js';
-import { wav } from './wav.js';
 
 /**
- * `format` null: none that the deck plays. Texts have no control characters and at most 300 scalars; `durationMs` is 1 to
+ * `format` null: none that is known; whether a device plays the others is asked elsewhere. Texts have no control characters and at most 300 scalars; `durationMs` is 1 to
  * 604,800,000; `gainDb` is what ReplayGain says of the track; `codec` is what an MP4 calls its sound; a
  * picture lies within the file.
  *
- * @typedef {'mp3' | 'mp4' | 'flac' | 'vorbis' | 'opus' | 'wav'} Format
+ * @typedef {'mp3' | 'aac' | 'mp4' | 'webm' | 'flac' | 'oggflac' | 'vorbis' | 'opus' | 'wav'} Format
  * @typedef {{ format: Format | null, title: string, artist?: string, album?: string, durationMs?: number, gainDb?: number,
  *   codec?: string, picture?: import('./found.js').Picture }} Tags
  */
 
+/** How WebM begins, as Latin-1. */
+const EBML = '\x1a\x45\xdf\xa3';
 /** ID3v2 tags in a row, of which the first counts. */
 const MOST_TAGS = 4;
 /** The most bytes that are read of a file, without and with its picture. */
@@ -50,22 +50,22 @@ export async function readTags(source, { picture = true } = {}) {
 }
 
 /**
+ * What reads a format is loaded with the first file of it; most libraries are of MP3.
+ *
  * @param {Reader} reader
  * @param {number} start
  * @param {Found} found
  * @returns {Promise<Format | null>}
  */
 async function formatAt(reader, start, found) {
-  const head = latin(await reader.upTo(start, 12), 0, 12);
-  if (head.startsWith('fLaC')) return await flac(reader, start, found) ? 'flac' : null;
-  if (head.startsWith('OggS')) return ogg(reader, start, found);
-  if (/^(RIFF|RF64)[^]{4}WAVE$/.test(head)) return await wav(reader, start, found) ? 'wav' : null;
-  if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide|pnot)/.test(head)) return await mp4(reader, start, found) ? 'mp4' : null;
-  const first = found.fields();
-  const old = new Found(false);
-  const end = reader.size - await id3v1(reader, old);
-  if (!await mp3(reader, start, end, found)) return null;
-  const last = old.fields();
-  for (const field of /** @type {const} */ (['title', 'artist', 'album'])) if (!first[field]) found.text(field, last[field] ?? '');
-  return 'mp3';
+  const first = await reader.upTo(start, 12), head = latin(first, 0, 12);
+  if (head.startsWith(EBML)) return await (await import('./webm.js')).webm(reader, start, found) ? 'webm' : null;
+  if (head.startsWith('fLaC')) return await (await import('./flac.js')).flac(reader, start, found) ? 'flac' : null;
+  if (head.startsWith('OggS')) return (await import('./ogg.js')).ogg(reader, start, found);
+  if (/^(RIFF|RF64)[^]{4}WAVE$/.test(head)) return await (await import('./wav.js')).wav(reader, start, found) ? 'wav' : null;
+  if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide|pnot)/.test(head)) return await (await import('./mp4.js')).mp4(reader, start, found) ? 'mp4' : null;
+  let end = reader.size - await id3v1(reader, found);
+  end -= await ape(reader, end, found);
+  if (await adts(reader, start, end, found)) return 'aac';
+  return await mp3(reader, start, end, found) ? 'mp3' : null;
 }

@@ -1,0 +1,99 @@
+// Bytes of which nobody says in which encoding they are.
+
+/** Letters of Russian that are most of each text: О Е А И Н Т С Р В Л, in Windows-1251 as capitals. */
+const FREQUENT = new Set([0xce, 0xc5, 0xc0, 0xc8, 0xcd, 0xd2, 0xd1, 0xd0, 0xc2, 0xcb]);
+/** Vowels of the Cyrillic alphabets: А Е И О У Ы Э Ю Я, and Ё Є І Ї apart from those. */
+const VOWELS = new Set([0xc0, 0xc5, 0xc8, 0xce, 0xd3, 0xdb, 0xdd, 0xde, 0xdf, 0xa8, 0xaa, 0xb2, 0xaf]);
+/** Cyrillic letters that stand for themselves: the small form by the capital. */
+const OTHERS = new Map([[0xb8, 0xa8], [0xba, 0xaa], [0xb3, 0xb2], [0xbf, 0xaf], [0xb4, 0xa5]]);
+/** The fewest Cyrillic letters that a guess is made of. */
+const FEWEST_LETTERS = 4;
+
+/** @param {Uint8Array} bytes */
+const isAscii = (bytes) => bytes.every((one) => one < 0x80);
+
+/**
+ * Bytes as UTF-8, also where a last character is cut, unless nothing but that speaks for it; null where they are none.
+ *
+ * @param {Uint8Array} bytes
+ */
+export function utf8(bytes) {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return isAscii(bytes) || /[^\x00-\x7f]/.test(text) ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Whether texts are Russian, Bulgarian, Ukrainian … in Windows-1251. Of a word all letters are, or none; no western
+ * language has words of accented letters alone.
+ *
+ * @param {Uint8Array[]} texts
+ */
+function isCyrillic(texts) {
+  let letters = 0, frequent = 0, vowels = 0;
+  for (const bytes of texts) {
+    let high = 0, low = 0, capitals = 0, smalls = 0;
+    for (let i = 0; i <= bytes.length; i += 1) {
+      const one = bytes[i] ?? 0, other = OTHERS.get(one);
+      if (one >= 0xc0 || other || [...OTHERS.values()].includes(one)) {
+        const capital = other ?? (one >= 0xe0 ? one - 0x20 : one), isSmall = capital !== one;
+        // A small letter before a capital one is no word.
+        if (!isSmall && smalls > 0) return false;
+        if (isSmall) smalls += 1;
+        else capitals += 1;
+        high += 1;
+        letters += 1;
+        if (FREQUENT.has(capital)) frequent += 1;
+        if (VOWELS.has(capital)) vowels += 1;
+      } else if ((one | 0x20) >= 0x61 && (one | 0x20) <= 0x7a) {
+        low += 1;
+      } else {
+        if (high > 0 && low > 0) return false;
+        // Two capitals and then small ones.
+        if (capitals > 1 && smalls > 0) return false;
+        high = low = capitals = smalls = 0;
+      }
+    }
+  }
+  const share = vowels / letters;
+  return letters >= FEWEST_LETTERS && share >= 0.2 && share <= 0.7 && frequent >= 0.4 * letters;
+}
+
+/**
+ * Whether texts are Japanese in Shift-JIS. Its first bytes are hardly letters of western texts, and what would be a letter
+ * there between other letters (the ’ of “don’t”) is one character between them here.
+ *
+ * @param {Uint8Array[]} texts
+ */
+function isJapanese(texts) {
+  let characters = 0;
+  for (const bytes of texts) {
+    let text;
+    try {
+      text = new TextDecoder('shift_jis', { fatal: true }).decode(bytes, { stream: true });
+    } catch {
+      return false;
+    }
+    // Private use, and katakana of half the width: any western letter can be one.
+    if (/[\ue000-\uf8ff\uff61-\uff9f\x80-\x9f]/.test(text)) return false;
+    if (/(?<![^\x00-\x7f])[\u4e00-\u9fff](?![^\x00-\x7f])/.test(text) && /[A-Za-z][\u4e00-\u9fff]|[\u4e00-\u9fff][A-Za-z]/.test(text)) return false;
+    characters += text.match(/[\u3040-\u30ff\u4e00-\u9fff々ー]/g)?.length ?? 0;
+  }
+  return characters >= 2;
+}
+
+/**
+ * Decodes the texts of one file that say of no encoding, or of Latin-1, as which people write anything: UTF-8 where they
+ * are valid, Windows-1251 or Shift-JIS where all of them together can be little else, else Windows-1252.
+ *
+ * @param {Uint8Array[]} texts
+ * @returns {string[]}
+ */
+export function guessed(texts) {
+  const unclear = texts.filter((bytes) => utf8(bytes) === null);
+  const other = unclear.length === 0 ? 'utf-8' : isJapanese(unclear) ? 'shift_jis' : isCyrillic(unclear) ? 'windows-1251' : 'windows-1252';
+  return texts.map((bytes) => utf8(bytes) ?? new TextDecoder(other).decode(bytes, { stream: true }));
+}

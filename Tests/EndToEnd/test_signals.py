@@ -1,0 +1,80 @@
+"""Signals that are no request to stop, and the certificate that SIGHUP reads again."""
+
+import os
+import pty
+import re
+import signal
+import socket
+import ssl
+import subprocess
+
+import backline
+
+
+def make_certificate(folder, name, days=2):
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", str(days),
+         "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "key.pem",
+         "-out", folder / "certificate.pem"], check=True, capture_output=True)
+
+
+def served(server):
+    """The certificate that a new connection gets."""
+    with socket.create_connection((server.host, server.port), timeout=backline.PATIENCE) as connection:
+        with server.context().wrap_socket(connection) as tls:
+            return ssl.DER_cert_to_PEM_cert(tls.getpeercert(binary_form=True)).strip()
+
+
+def in_file(folder):
+    return (folder / "certificate.pem").read_text().strip()
+
+
+def test_no_signal_but_a_request_to_stop_ends_the_server(servers):
+    server = servers().start()
+    ana = server.session("Ana")
+    with ana.socket() as client:
+        for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGUSR1):
+            server.process.send_signal(number)
+        # SIGHUP is answered by a line.
+        backline.eventually(lambda: "read again" in server.said(), "the certificate is read again")
+        assert client.is_alive()
+    assert server.stop() == 0
+
+
+def test_sighup_takes_the_new_certificate_and_keeps_connections(servers, tmp_path):
+    make_certificate(tmp_path, "first", days=30)
+    files = ("--certificate", str(tmp_path / "certificate.pem"), "--key", str(tmp_path / "key.pem"))
+    server = servers(*files).start()
+    first = in_file(tmp_path)
+    assert served(server) == first
+    with server.session("Ana").socket() as client:
+        make_certificate(tmp_path, "second", days=3)
+        assert served(server) == first, "files alone change nothing"
+        server.process.send_signal(signal.SIGHUP)
+        backline.eventually(lambda: served(server) == in_file(tmp_path), "the new certificate is served")
+        backline.eventually(lambda: "expires soon" in server.said(), "it ends within a week")
+        metrics = server.request("GET", "/metrics").body.decode()
+        end = float(re.search(r"^backline_certificate_end_seconds (\S+)$", metrics, re.MULTILINE)[1])
+        told = subprocess.run(["openssl", "x509", "-in", tmp_path / "certificate.pem", "-noout", "-enddate"],
+                              capture_output=True, text=True, check=True).stdout.strip().partition("=")[2]
+        assert end == ssl.cert_time_to_seconds(told)
+        # What cannot be used leaves it as it is.
+        second = in_file(tmp_path)
+        (tmp_path / "certificate.pem").write_text("nothing")
+        server.process.send_signal(signal.SIGHUP)
+        backline.eventually(lambda: "the one before stays" in server.said(), "the reason is told")
+        assert served(server) == second
+        assert client.is_alive()
+    assert server.stop() == 0
+
+
+def test_a_server_stops_with_its_terminal(tmp_path):
+    """Whoever closes the window wants no server that goes on unseen."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(backline.program(), ["backline", "serve", "--port", "0", "--data", str(tmp_path), "--drain-window-seconds", "0"])
+    shown = b""
+    while b"listening on" not in shown:
+        shown += os.read(terminal, 65_536)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
