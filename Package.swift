@@ -199,7 +199,8 @@ let package = Package(
             path: "Benchmarks/RoomClientLoad", swiftSettings: settings),
 
         // Tests. The first targets are what several test targets share.
-        target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
+        target("PostgresTestSupport", ["CSpawn"], path: "Tests/PostgresTestSupport"),
         target("RandomTestSupport", [], path: "Tests/RandomTestSupport"),
         target(
             "EventStoreConformance", ["EventStorage", "RandomTestSupport"], path: "Tests/EventStoreConformance"),

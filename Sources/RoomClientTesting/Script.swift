@@ -13,6 +13,14 @@ struct Script: Sendable {
             case message(String)
             /// With a code, or lost.
             case close(UInt16?)
+
+            /// Whether a client that connects can be told something by it.
+            var answers: Bool {
+                switch self {
+                case .connection, .refusal, .serving, .message: true
+                case .expectation, .close: false
+                }
+            }
         }
 
         let kind: Kind
@@ -36,6 +44,10 @@ struct Script: Sendable {
     /// What the client has sent on the connection and no step has taken.
     private var inbox: [[UInt8]] = []
     private var captures: [String: JSONValue] = [:]
+    /// Whether the client has ended the last connection by itself.
+    private var wasLeft = false
+
+    var isConnected: Bool { line?.isOpen == true }
 
     init(welcomes: Bool, clock: any ClientClock) {
         self.welcomes = welcomes
@@ -66,8 +78,13 @@ struct Script: Sendable {
                 return TransportFault("the conversation has failed: \(failure ?? "")")
             }
             steps.removeFirst()
-        case .expectation, .serving, .message, .close, nil: break
+        case .expectation, .serving, .message, .close, nil:
+            guard !(wasLeft || isConnected) || steps.contains(where: \.kind.answers) else {
+                fail("the client has connected again by itself, and no step answers it")
+                return TransportFault("the conversation has failed: \(failure ?? "")")
+            }
         }
+        wasLeft = false
         transcript.append("-- connected to \(target)")
         line?.end(.lost)
         line = new
@@ -87,7 +104,7 @@ struct Script: Sendable {
         guard line.isOpen else { return }
         line.end(.left)
         transcript.append("-- the client has closed with \(code)")
-        if self.line === line { self.line = nil }
+        if self.line === line { (self.line, wasLeft) = (nil, true) }
     }
 
     // MARK: Steps

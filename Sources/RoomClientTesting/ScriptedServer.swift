@@ -23,7 +23,11 @@ import Synchronization
 /// stands for that value.
 ///
 /// **Without a step** the server welcomes each connection, answers messages of the type `time` by its clock, and makes
-/// sessions. A message that does not fit ends the conversation: the connection is lost, and no other one is made.
+/// sessions.
+///
+/// **A conversation fails** by a message that does not fit, and by a client that ends a connection by itself and makes
+/// another one, where no step that is left would tell it anything: it would wait for ever. Then the connection is lost, and
+/// no other one is made; ``finished(within:file:line:)`` and ``failed()`` say why.
 public final class ScriptedServer: ClientTransport {
     private let state: Mutex<Script>
     private let alarm = Alarm()
@@ -99,10 +103,27 @@ public final class ScriptedServer: ClientTransport {
         throw WaitFailure("\(file):\(line): \(report)\n\(state.withLock { $0.report })")
     }
 
+    /// Waits until the conversation has failed, for a test that waits for something else meanwhile.
+    ///
+    /// - Throws: ``WaitFailure`` once it has failed, with the step at which it stands, and what was said before; or if the
+    ///   task is cancelled.
+    public func failed(file: String = #fileID, line: Int = #line) async throws(WaitFailure) {
+        while !Task.isCancelled {
+            _ = await alarm.wait(within: .seconds(3_600)) { state.withLock { $0.failure != nil } }
+            if let failure = state.withLock({ $0.failure }) {
+                throw WaitFailure("\(file):\(line): \(failure)\n\(state.withLock { $0.report })")
+            }
+        }
+        throw WaitFailure("\(file):\(line): the task was cancelled")
+    }
+
     /// What was said so far, a line each: `<-` by the client, `->` by the server, `--` about connections and requests.
     ///
     /// A message of the server that clients of this release cannot read is marked; they drop it.
     public var transcript: [String] { state.withLock { $0.transcript } }
+
+    /// Whether there is a connection.
+    var isConnected: Bool { state.withLock { $0.isConnected } }
 
     private func add(_ kind: Script.Step.Kind, _ file: String, _ line: Int) {
         play { $0.steps.append(Script.Step(kind: kind, place: "\(file):\(line)")) }

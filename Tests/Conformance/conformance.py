@@ -55,6 +55,7 @@ def arguments():
     parser.add_argument("--exclude", metavar="LIST", default="", help="patterns of cases to leave out")
     parser.add_argument("--all", action="store_true", help="every group: compression takes ten minutes a role")
     parser.add_argument("--reports", metavar="DIR", type=pathlib.Path, help="keep Autobahn's reports here")
+    parser.add_argument("--results", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--suite", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -227,6 +228,17 @@ def judge(role, cases, found, seconds):
     return not failing and not missing
 
 
+def tell(path, role, cases, found):
+    """Adds what became of each case to a file, a line of JSON each; those in the other role may be added meanwhile."""
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(
+            json.dumps({
+                "case": f"{role} {case}", "why": why or f"{behaviour}, close {close}",
+                "passed": PASSING.issuperset((behaviour, close)),
+            }) + "\n"
+            for case in cases for behaviour, close, why in [found.get(case, ("NOT RUN", "NOT RUN", ""))])
+
+
 def prove(role, run, chosen, cases):
     """Runs the cases in one role and judges them; keeps the reports of a failure, and where they are asked for."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f"autobahn-{role}-"))
@@ -238,7 +250,10 @@ def prove(role, run, chosen, cases):
             run(chosen, folder, cases)
         except Trouble as error:
             trouble = error
-        passed = judge(role, cases, results(folder), time.monotonic() - began) and trouble is None
+        found = results(folder)
+        passed = judge(role, cases, found, time.monotonic() - began) and trouble is None
+        if chosen.results:
+            tell(chosen.results, role, cases, found)
         if trouble:
             print(f"{role}: {trouble}")
         if chosen.reports:

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresEventStore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct AppendTests {
     @Test func `a stream that moves while an append waits for its lock is a conflict, and no other is`() async throws {
         let database = try await TestDatabase.migrated()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresEventStore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct DirectoryChangeTests {
     @Test func `a transaction that began before a mark and commits after it is returned after it`() async throws {
         let database = try await TestDatabase.migrated()

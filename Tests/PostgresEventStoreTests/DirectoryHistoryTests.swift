@@ -7,7 +7,7 @@ import Testing
 @testable import PostgresEventStore
 
 /// Marks of the directory in another history than their own, in which transaction ids are assigned again.
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct DirectoryHistoryTests {
     @Test func `after older files were restored all entries are read anew, once`() async throws {
         let database = try await TestDatabase.migratedAlone()

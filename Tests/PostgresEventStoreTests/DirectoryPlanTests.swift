@@ -4,7 +4,7 @@ import Testing
 @testable import PostgresEventStore
 
 /// The pages that PostgreSQL reads to find the directory's changes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct DirectoryPlanTests {
     @Test func `a large directory is read by the index of changes, and no more of it than changed`() async throws {
         // Each transaction of other tests would be looked up in the index too.

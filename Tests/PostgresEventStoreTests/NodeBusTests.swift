@@ -7,7 +7,7 @@ import Testing
 @testable import PostgresEventStore
 
 /// The bus over LISTEN and NOTIFY.
-@Suite(.timeLimit(.minutes(5))) struct NodeBusTests {
+@Suite struct NodeBusTests {
     @Test(arguments: NodeBusConformance.checks)
     func `the bus keeps the contract`(check: NodeBusCheck) async throws {
         let database = try TestDatabase.empty()

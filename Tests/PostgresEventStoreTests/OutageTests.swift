@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgresEventStore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct OutageTests {
     @Test func `a server that crashes under appends is told, and used again when it is back`() async throws {
         let database = try await TestDatabase.migratedAlone()

@@ -5,7 +5,7 @@ import Testing
 @testable import PostgresEventStore
 
 /// Several requests under way on one connection.
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct PipelineTests {
     /// A store with one connection, which is blocked until told: its first append waits for a lock.
     private struct Line {

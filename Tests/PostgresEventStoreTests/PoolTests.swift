@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresEventStore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct PoolTests {
     @Test func `closing finishes requests under way and refuses later ones`() async throws {
         let database = try await TestDatabase.migrated()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresEventStore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct SchemaTests {
     private let database: TestDatabase
     private let store: PostgresStore

@@ -9,7 +9,7 @@ import Testing
 @testable import PostgresEventStore
 
 /// Several servers in one connection string, of which one is dead, hangs, or has a name that nobody finds.
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct ServersTests {
     /// A database behind another server, whose socket lies in a folder.
     private func behind(_ folder: String, _ database: TestDatabase) -> String {

@@ -1,3 +1,4 @@
+import CSpawn
 import Glibc
 
 /// A program started by the tests.
@@ -15,6 +16,8 @@ struct ChildProcess {
         unsafe posix_spawn_file_actions_adddup2(&actions, input.number, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.number, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.number, 2)
+        // A server would hold the sockets of other tests: their ports would go on accepting, and their connections stay.
+        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         // The strings live until they are freed below, after the call has copied them.
         let arguments = unsafe command.map { unsafe strdup($0) }
         defer { unsafe arguments.forEach { unsafe free($0) } }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// The seeds of tests whose input is random.
 ///
@@ -12,6 +13,8 @@ package enum TestSeed {
     package static func fresh(_ test: String = #function) -> UInt64 {
         let seed = given ?? .random(in: 0...999_999_999)
         print("\(test): BACKLINE_SEED=\(seed)")
+        // It is told even if the test hangs, and the process is ended.
+        fflush(nil)
         return seed
     }
 

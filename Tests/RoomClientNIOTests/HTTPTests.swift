@@ -7,7 +7,7 @@ import WebSocketCodec
 
 @testable import RoomClientNIO
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPTests {
+@Suite struct HTTPTests {
     @Test func `a request arrives as it was made, and its answer comes back`() async throws {
         let certificates = try Certificates.shared.get()
         try await LoopbackServer.run(certificates) { server in

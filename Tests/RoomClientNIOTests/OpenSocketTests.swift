@@ -11,7 +11,7 @@ import WebSocketCodec
 /// No socket stays open; in processes of their own, where nobody else opens anything.
 ///
 /// One after the other, because each of these tests occupies a thread while its process runs.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct OpenSocketTests {
+@Suite(.serialized) struct OpenSocketTests {
     @Test func `a thousand sockets and requests leave no socket open`() async {
         await #expect(processExitsWith: .success) {
             let certificates = try Certificates()

@@ -6,7 +6,7 @@ import WebSocketCodec
 
 @testable import RoomClientNIO
 
-@Suite(.timeLimit(.minutes(5))) struct OpeningTests {
+@Suite struct OpeningTests {
     @Test func `a handshake has what the protocol asks for`() async throws {
         let certificates = try Certificates.shared.get()
         try await LoopbackServer.run(certificates) { server in

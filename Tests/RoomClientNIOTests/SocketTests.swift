@@ -5,7 +5,7 @@ import WebSocketCodec
 
 @testable import RoomClientNIO
 
-@Suite(.timeLimit(.minutes(5))) struct SocketTests {
+@Suite struct SocketTests {
     @Test(arguments: [DeflatePolicy?.none, .noContextTakeover, .contextTakeover])
     func `messages of every length go both ways`(compressing: DeflatePolicy?) async throws {
         let certificates = try Certificates.shared.get()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RoomClientNIO
 
-@Suite(.timeLimit(.minutes(5))) struct TrustTests {
+@Suite struct TrustTests {
     @Test(arguments: ["127.0.0.1", "localhost"], [0, 1, 2])
     func `a server is trusted by an authority in a file, or blindly`(name: String, kind: Int) async throws {
         let certificates = try Certificates.shared.get()

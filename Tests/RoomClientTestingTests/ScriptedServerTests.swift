@@ -1,6 +1,7 @@
 import RoomClient
-import RoomClientTesting
 import Testing
+
+@testable import RoomClientTesting
 
 /// How long a test waits: other tests may take all processors meanwhile.
 let patience = Duration.seconds(600)
@@ -8,15 +9,35 @@ let patience = Duration.seconds(600)
 /// Clients of a scripted server, as tests of apps have them.
 @MainActor @Suite struct ScriptedServerTests {
     let server = ScriptedServer()
+    /// By the system's clock, a client that gets no thread for a minute would take its connection for dead.
+    let clock = ManualClock()
 
-    private func withClient(_ body: (RoomClient, Room) async throws -> Void) async throws {
+    /// Runs a test with a client; ends it once the conversation has failed, unless it is to fail.
+    private func withClient(
+        isToFail: Bool = false, _ body: @escaping @MainActor @Sendable (RoomClient, Room) async throws -> Void
+    ) async throws {
         let address = try #require(ServerAddress("http://localhost:1"))
-        let client = RoomClient(address, as: .guest(name: "Ana"), transport: server)
+        let client = RoomClient(address, as: .guest(name: "Ana"), transport: server, clock: clock)
         let room = client.room(try #require(RoomReference("7K3M9Q")))
         try await withThrowingTaskGroup { group in
             group.addTask { try await client.run() }
-            try await body(client, room)
+            try await withThrowingTaskGroup { [server] group in
+                group.addTask { try await body(client, room) }
+                if !isToFail { group.addTask { try await server.failed() } }
+                try await group.next()
+                group.cancelAll()
+            }
             group.cancelAll()
+        }
+    }
+
+    /// Lets the time pass in which a client without a connection waits, until a condition holds.
+    ///
+    /// With a connection it stands still: a client looks for a sign of life after a minute.
+    private func passTime(until isMet: () -> Bool) async {
+        while !isMet(), !Task.isCancelled {
+            if !server.isConnected { clock.advance(by: .seconds(1)) }
+            await Task.yield()
         }
     }
 
@@ -49,7 +70,9 @@ let patience = Duration.seconds(600)
         server.sends(#"{"type":"ack","re":"$again","seq":7,"keyed":4}"#)
         try await withClient { _, room in
             try await room.until(within: patience) { $0.phase == .live }
-            #expect(try await room.send(.pause()).sequence == 7)
+            async let answer = room.send(.pause())
+            await passTime { server.transcript.contains { $0.contains(#""type":"ack""#) } }
+            #expect(try await answer.sequence == 7)
             try await server.finished(within: patience)
         }
     }
@@ -74,7 +97,7 @@ let patience = Duration.seconds(600)
         server.sends(Kitchen.resumed)
         server.sends(Kitchen.delta(8, #""type":"roomClosed""#))
         try await withClient { _, room in
-            try await room.until(within: patience) { $0.details?.closedAt != nil }
+            await passTime { room.details?.closedAt != nil }
             try await server.finished(within: patience)
         }
         #expect(server.transcript.contains("-- closed with 1012"))
@@ -87,7 +110,7 @@ let patience = Duration.seconds(600)
         server.serves("7K3M9Q", Kitchen.snapshot)
         server.expects(#"{"type":"command","command":{"type":"vote","track":1}}"#)
         server.sends("never")
-        try await withClient { _, room in
+        try await withClient(isToFail: true) { _, room in
             try await room.until(within: patience) { $0.phase == .live }
             let track = try #require(room.track(TrackID(rawValue: 2)))
             let vote = Task { try await room.vote(for: track) }
@@ -101,6 +124,22 @@ let patience = Duration.seconds(600)
             vote.cancel()
             await #expect(throws: ClientError.self) { try await vote.value }
         }
+    }
+
+    @Test func `who connects again by itself, and would wait for ever, is told at once`() async throws {
+        server.serves("7K3M9Q", Kitchen.snapshot)
+        let failure = await #expect(throws: WaitFailure.self) {
+            try await withClient { _, room in
+                try await room.until(within: patience) { $0.phase == .live }
+                while !Task.isCancelled {
+                    clock.advance(by: .seconds(120))
+                    await Task.yield()
+                }
+            }
+        }
+        let text = try #require(failure?.description)
+        #expect(text.contains("the client has connected again by itself, and no step answers it"))
+        #expect(text.contains("-- the client has closed"))
     }
 
     @Test func `a conversation that stands still is told`() async throws {

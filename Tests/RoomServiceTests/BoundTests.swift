@@ -3,7 +3,7 @@ import RoomService
 import Testing
 
 /// The bounds in bytes of waiting, gathered and retained events.
-@Suite(.timeLimit(.minutes(5))) struct BoundTests {
+@Suite struct BoundTests {
     /// Twenty songs, about 160 KB.
     private static func heavy(_ number: Int) -> RoomCommand {
         .addTracks(

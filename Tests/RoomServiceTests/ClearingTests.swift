@@ -11,7 +11,7 @@ import SimulatedTime
 import Testing
 
 /// Rooms whose owners have cleared their location.
-@Suite(.timeLimit(.minutes(5))) struct ClearingTests {
+@Suite struct ClearingTests {
     private static let last = Coordinate(latitude: -33.75, longitude: 151.25)
 
     private func housekeeping(_ settings: inout RoomHostSettings) {

@@ -7,7 +7,7 @@ import RoomWire
 import Testing
 
 /// The deck of a room: one connection of the owner or a DJ, known to all who follow, at one server and across several.
-@Suite(.timeLimit(.minutes(5))) struct DeckTests {
+@Suite struct DeckTests {
     private func quickly(_ settings: inout RoomHostSettings) {
         settings.presence.beat = .milliseconds(100)
         // No lease ends, except in the test that is about leases.

@@ -5,7 +5,7 @@ import RoomService
 import Testing
 
 /// An event is shown only after it is durable, or never.
-@Suite(.timeLimit(.minutes(5))) struct DurabilityTests {
+@Suite struct DurabilityTests {
     @Test(arguments: [true, false]) func `nothing is seen or acknowledged before the log has answered`(
         isWritten: Bool
     ) async throws {

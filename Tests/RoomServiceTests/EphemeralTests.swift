@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Presence, reactions and signals, at one server and across several.
-@Suite(.timeLimit(.minutes(5))) struct EphemeralTests {
+@Suite struct EphemeralTests {
     private func quickly(_ settings: inout RoomHostSettings) {
         settings.presence.beat = .milliseconds(100)
         // No lease ends, except in the test that is about leases.

@@ -8,7 +8,7 @@ import SimulatedTime
 import Testing
 
 /// Random histories on two hosts and a log that fails at random.
-@Suite(.timeLimit(.minutes(10))) struct FaultHistoryTests {
+@Suite struct FaultHistoryTests {
     /// A command with a key, repeated until its answer is not "try again".
     private struct Keyed {
         var key: String

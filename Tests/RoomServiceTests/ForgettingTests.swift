@@ -9,7 +9,7 @@ import SimulatedTime
 import Testing
 
 /// Rooms whose owners have them forgotten.
-@Suite(.timeLimit(.minutes(5))) struct ForgettingTests {
+@Suite struct ForgettingTests {
     private static let name = "Zacharias"
 
     private func housekeeping(_ settings: inout RoomHostSettings) {

@@ -6,7 +6,7 @@ import RoomService
 import Testing
 
 /// Many rooms share one flush, and are otherwise independent.
-@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
+@Suite struct GroupCommitTests {
     @Test func `commands gathered during an append go in one call`() async throws {
         try await withNode { node in
             var rooms: [(room: RoomID, owner: Person)] = []

@@ -8,7 +8,7 @@ import Testing
 @testable import RoomService
 
 /// Work outside the event loops: its concurrency, its queue and its refusals.
-@Suite(.timeLimit(.minutes(5))) struct HeavyWorkTests {
+@Suite struct HeavyWorkTests {
     @Test func `the concurrency of each kind is limited, and no kind waits for another`() async throws {
         try await withBench(sideBySide: 2) { bench in
             let gate = Gate()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Two processes on one log send each other hints about changes, and read the changes.
-@Suite(.timeLimit(.minutes(5))) struct HintTests {
+@Suite struct HintTests {
     /// Two nodes on a bus that never compare with the log by themselves.
     private func withLinkedNodes(
         _ bus: SwitchedBus = SwitchedBus(), settings change: (inout RoomHostSettings) -> Void = { _ in },

@@ -6,7 +6,7 @@ import SimulatedTime
 import Testing
 
 /// Random histories: every way of folding them, from any position, ends with the same room.
-@Suite(.timeLimit(.minutes(10))) struct HistoryTests {
+@Suite struct HistoryTests {
     @Test(arguments: 0..<10) func `replay, snapshots, live rooms and clients that come and go agree`(
         block: UInt64
     ) async throws {

@@ -4,7 +4,7 @@ import RoomService
 import Testing
 
 /// A key makes a retry safe: at the same host, at another, later, and concurrently.
-@Suite(.timeLimit(.minutes(5))) struct KeyTests {
+@Suite struct KeyTests {
     private static let enqueue = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: nil)
     private static let first = CommandOutcome.acknowledged(seq: 4, keyed: 1, result: .entry(EntryID(rawValue: 1)))
 

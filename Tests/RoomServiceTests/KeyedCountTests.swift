@@ -7,7 +7,7 @@ import RoomWire
 import Testing
 
 /// The count of a room's keyed commands, which clients are told: durable, and the same at every server.
-@Suite(.timeLimit(.minutes(5))) struct KeyedCountTests {
+@Suite struct KeyedCountTests {
     /// The count in the newest message that begins a subscription of a client.
     private func count(toldTo client: Client) throws -> Int? {
         let starts = client.heard.filter { bytes in

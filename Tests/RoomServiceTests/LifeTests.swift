@@ -8,7 +8,7 @@ import RoomWire
 import Testing
 
 /// Rooms are loaded into memory and leave it unchanged.
-@Suite(.timeLimit(.minutes(5))) struct LifeTests {
+@Suite struct LifeTests {
     private func housekeeping(_ settings: inout RoomHostSettings) {
         settings.comparisonInterval = .milliseconds(1)
         settings.evictAfter = .milliseconds(0)

@@ -4,7 +4,7 @@ import RoomWire
 import Testing
 
 /// The listing of public rooms.
-@Suite(.timeLimit(.minutes(5))) struct ListingTests {
+@Suite struct ListingTests {
     /// All pages of the listing.
     private func pages(of node: Node, limit: Int, matching: String? = nil) async throws -> [[RoomID]] {
         var pages: [[RoomID]] = []

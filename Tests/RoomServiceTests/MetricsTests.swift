@@ -7,7 +7,7 @@ import RoomService
 import Testing
 
 /// The metrics of rooms.
-@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+@Suite struct MetricsTests {
     @Test func `every metric is there before anything happens, and is described`() async throws {
         try await withNode { node in
             let names = Set(node.samples.keys.map { $0.prefix { $0 != "{" } })

@@ -6,7 +6,7 @@ import RoomWire
 import Testing
 
 /// Owners who are away, and the right to look at a room, at one server and across several.
-@Suite(.timeLimit(.minutes(5))) struct ModerationTests {
+@Suite struct ModerationTests {
     private func settings(_ change: (inout SettingsUpdate) -> Void) -> RoomCommand {
         var update = RoomUpdate()
         change(&update.settings)

@@ -9,7 +9,7 @@ import Testing
 
 /// Rooms near a point that were written or removed without a mark: the comparison with the log finds them, page by
 /// page.
-@Suite(.timeLimit(.minutes(5))) struct NearbyComparisonTests {
+@Suite struct NearbyComparisonTests {
     /// More than two of the pages in which the log is read.
     private static let count = 2_500
 

@@ -7,7 +7,7 @@ import RoomWire
 import Testing
 
 /// Repeated and exact searches reveal only the cell of a room's true location.
-@Suite(.timeLimit(.minutes(5))) struct NearbyPrivacyTests {
+@Suite struct NearbyPrivacyTests {
     /// True locations: ordinary ones, and ones whose cells are unusual.
     private static let truths = [
         (52.520_012_3, 13.405_045_6), (0.000_4, -0.000_3), (-33.861, 151.209_9), (65.7, 179.999_9), (-16.8, -179.999_9),

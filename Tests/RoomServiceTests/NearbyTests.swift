@@ -12,7 +12,7 @@ import Testing
 @testable import RoomService
 
 /// Searches for rooms near a point, and subscriptions to them.
-@Suite(.timeLimit(.minutes(5))) struct NearbyTests {
+@Suite struct NearbyTests {
     private static let here = NearbyQuery(origin: place(52.52, 13.405))
 
     @Test func `rooms that open, change, move and close are shown`() async throws {

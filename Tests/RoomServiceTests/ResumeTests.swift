@@ -7,7 +7,7 @@ import RoomWire
 import Testing
 
 /// A client that comes back gets all missed events, none of them twice, or a snapshot.
-@Suite(.timeLimit(.minutes(5))) struct ResumeTests {
+@Suite struct ResumeTests {
     /// A room with this number of events in a process that has just loaded it from a snapshot near its end.
     private func withLoadedRoom(
         events: Int, settings: @escaping (inout RoomHostSettings) -> Void = { _ in },
@@ -163,7 +163,7 @@ import Testing
 }
 
 /// The right to follow, and the members who count as online.
-@Suite(.timeLimit(.minutes(5))) struct AudienceTests {
+@Suite struct AudienceTests {
     private func online(_ room: RoomID, on node: Node) async throws -> [Int] {
         let presence = try await node.host.registry.view(room, for: Person.guest(99).session).presence
         let members = presence?.members?.map(\.rawValue) ?? []

@@ -8,7 +8,7 @@ import SimulatedTime
 import Testing
 
 /// The removal of rooms that were closed long ago.
-@Suite(.timeLimit(.minutes(5))) struct RetentionTests {
+@Suite struct RetentionTests {
     private func housekeeping(_ settings: inout RoomHostSettings) {
         settings.comparisonInterval = .milliseconds(1)
         settings.retainClosedRoomsMs = 60_000

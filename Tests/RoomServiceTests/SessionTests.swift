@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Sessions last as long as they are used, and their memberships as long as the sessions.
-@Suite(.timeLimit(.minutes(5))) struct SessionTests {
+@Suite struct SessionTests {
     private static let day: Int64 = 24 * 3_600_000
 
     private func housekeeping(_ settings: inout RoomHostSettings) {

@@ -4,7 +4,7 @@ import Testing
 @testable import RoomService
 
 /// Equal questions at a time are asked once.
-@Suite(.timeLimit(.minutes(5))) struct SharedQuestionsTests {
+@Suite struct SharedQuestionsTests {
     @Test func `equal questions under way are asked once, others each for itself, and later ones anew`() async throws {
         let questions = SharedQuestions<String, Int>()
         let asked = Mutex(0)

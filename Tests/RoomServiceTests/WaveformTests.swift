@@ -8,7 +8,7 @@ import SimulatedTime
 import Testing
 
 /// Waveforms from the command to the row, and back.
-@Suite(.timeLimit(.minutes(5))) struct WaveformTests {
+@Suite struct WaveformTests {
     private static let day: Int64 = 24 * 3_600 * 1_000
     private let one = Waveform.samples[0]
     private let two = Waveform.samples[1]

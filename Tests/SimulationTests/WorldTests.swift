@@ -3,7 +3,7 @@ import RandomTestSupport
 import Testing
 
 /// Worlds in a separate process, in which sets and dictionaries have the same order every time.
-@Suite(.timeLimit(.minutes(10))) struct WorldTests {
+@Suite struct WorldTests {
     /// Runs `Simulate`, which is built beside these tests; returns its output, and whether it found nothing.
     ///
     /// No thread blocks meanwhile: there are few, and other tests need them.
