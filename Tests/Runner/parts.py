@@ -19,6 +19,9 @@ PYTHON = f"{TREE}/.venv/bin/python"
 WIDTH = 6
 """Tests in Swift at once. All at once, they would wait minutes for a thread, and what they run would take that for a lost
 connection."""
+TEST_ENDS = 0.9
+"""Of the time of silence after which a run is ended: what is left for a test in Python that hangs, so that it is told with
+the place at which it stands, and the others go on."""
 ROUNDS = 3
 """How often a part begins again without the tests that ended it, or were under way as it was ended."""
 END = 4_000
@@ -172,7 +175,7 @@ def _python_once(arguments, environment=None):
         }
         code, said, _ = watched.run(
             [PYTHON, "-m", "pytest", "-p", "no:cacheprovider", "-p", "pytest_results", "--rootdir", ".",
-             "--durations=5", f"--timeout={watched.SILENCE:.0f}", "--timeout-method=signal", *arguments],
+             "--durations=5", f"--timeout={TEST_ENDS * watched.SILENCE}", "--timeout-method=signal", *arguments],
             env=environment)
         ended, unfinished, planned, faults = _lines("python", path, said)
     # 1: tests failed; 5: no test is selected, as where an option for all groups selects some tests.
