@@ -16,6 +16,8 @@ struct ChildProcess {
         unsafe posix_spawn_file_actions_adddup2(&actions, input.number, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.number, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.number, 2)
+        // The folder of the tests may be closed to the user that PostgreSQL runs as, whose programs would complain.
+        unsafe posix_spawn_file_actions_addchdir_np(&actions, "/")
         // A server would hold the sockets of other tests: their ports would go on accepting, and their connections stay.
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         // The strings live until they are freed below, after the call has copied them.

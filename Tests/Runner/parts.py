@@ -41,8 +41,7 @@ def _file(name):
 
 def swift(*arguments):
     """All tests in Swift, or those that a filter leaves."""
-    found = {}
-    skipped = []
+    found, skipped = {}, []
     for _ in range(ROUNDS):
         ended, unfinished, fault = _swift_once([*arguments, *skipped])
         # What failed once has failed.
@@ -55,6 +54,8 @@ def swift(*arguments):
     told = list(found.values())
     if not told and not fault:
         fault = "no test in Swift has this name"
+    if unfinished and not fault:
+        fault = "the program ended before all tests had run"
     return told + ([Result("swift", "", 0.0, False, fault)] if fault else [])
 
 
@@ -75,9 +76,10 @@ def _swift_once(arguments, environment=None):
              str(WIDTH), "--event-stream-version", "0", "--event-stream-output-path", events, *arguments],
             watching=[events], env={**(environment or os.environ), "NO_COLOR": "1"})
         ended, unfinished, outside = _swift_events(events, said)
-    if unfinished or outside or code == 0 or any(not result.passed for result in ended):
-        return ended, unfinished, outside
-    return ended, unfinished, f"the tests in Swift ended with {code}\n{said[-END:]}"
+        is_whole = any(record["payload"].get("kind") == "runEnded" for record in results.records(events))
+    if not outside and not unfinished and not (is_whole and (code == 0 or any(not result.passed for result in ended))):
+        outside = f"the tests in Swift ended with {code}\n{said[-END:]}"
+    return ended, unfinished, outside
 
 
 def _swift_events(path, said):
