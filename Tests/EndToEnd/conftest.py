@@ -13,7 +13,6 @@ Of the first three each worker has one, so that a test makes rooms, names and pl
 
 import contextlib
 import os
-import random
 import shutil
 import signal
 import sys
@@ -21,6 +20,7 @@ import sys
 import pytest
 
 import backline
+import marks
 import postgres
 from exposition import Exposition
 from identities import Provider
@@ -61,8 +61,8 @@ def say(capsys, request):
 
 @pytest.fixture
 def seed(say):
-    """The seed of a test with random input: a new one, or BACKLINE_SEED. All such tests take it from here."""
-    number = int(os.environ.get("BACKLINE_SEED") or random.SystemRandom().randrange(1, 1_000_000))
+    """The seed of a test with random input. All such tests take it from here."""
+    number = marks.drawn_seed()
     say(f"BACKLINE_SEED={number}")
     # Shown again with the failure.
     print(f"BACKLINE_SEED={number}")
@@ -72,17 +72,11 @@ def seed(say):
 def pytest_configure(config):
     # Ignored where a shell runs the tests in the background, it would be ignored by all that they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for line in (
-        "random: a test with random input, which Scripts/seeds runs with many seeds",
-        "alone: a test that compares times or loads the machine, which Scripts/test runs with no other beside it",
-        "long: a test that takes a minute or more, with which a worker begins where tests run side by side",
-    ):
-        config.addinivalue_line("markers", line)
+    marks.configure(config)
 
 
 def pytest_itemcollected(item):
-    if "seed" in item.fixturenames:
-        item.add_marker("random")
+    marks.collected(item)
 
 
 @pytest.hookimpl(trylast=True)

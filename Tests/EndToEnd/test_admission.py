@@ -220,6 +220,7 @@ def test_what_an_address_writes_is_bounded_however_many_sessions_it_makes(server
     assert 'backline_rate_limited_total{limit="log_address"} 2\n' in metrics
 
 
+@pytest.mark.soak("load: ten thousand songs")
 def test_an_owner_brings_ten_thousand_songs_at_once(servers):
     """20 commands of 500 tracks, each as long as a request may be, with the settings as they are."""
     server = servers().start()
@@ -235,6 +236,7 @@ def test_an_owner_brings_ten_thousand_songs_at_once(servers):
         ana.command(room, "syncDeck", queue=queue, playback={"status": "stopped"})
 
 
+@pytest.mark.soak("load: fifty clients, as fast as they can")
 def test_fifty_voters_behind_one_address_are_not_refused(servers):
     """Each votes for twenty songs as fast as it can, with the settings as they are."""
     server = servers("--plain", "--trusted-proxies", "10.0.0.1").start()
@@ -298,6 +300,7 @@ async def _flood(server, token, room, per_second, answers, is_over):
     return count
 
 
+@pytest.mark.soak("times of answers are compared")
 @pytest.mark.alone
 def test_a_flood_is_slowed_and_nobody_else_in_the_room_waits_for_it(servers, cluster, tmp_path, say):
     """1,000 commands a second of one member, with the settings as they are; another's are answered as without them.

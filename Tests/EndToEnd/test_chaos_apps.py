@@ -7,6 +7,7 @@ import chaos_apps
 import chaos_network
 
 
+@pytest.mark.soak("chaos")
 @pytest.mark.long
 def test_apps_that_are_killed_lose_and_repeat_nothing_whatever_breaks(seed, say):
     plan = chaos.Plan(seed, pace=0.1, **chaos.ONE_ROUND)

@@ -142,6 +142,7 @@ def test_claims_are_refused_for_the_first_reason_that_holds(shared):
         assert client.wait_for("error")["code"] == "room_closed"
 
 
+@pytest.mark.soak("a rate: six claims within a second")
 def test_a_member_may_claim_five_times_a_second(shared):
     room, ana = party(shared)
     clients = [follow(ana, room) for _ in range(2)]
@@ -194,6 +195,7 @@ def test_two_servers_know_the_same_deck(nodes):
         client.close()
 
 
+@pytest.mark.soak("waits for a lease of twenty seconds")
 @pytest.mark.long
 def test_the_deck_of_a_server_that_dies_ends_with_its_lease(own_nodes):
     room, ana, ben = party(own_nodes[0], [("Ben", "dj")])

@@ -149,6 +149,22 @@ def test_a_watcher_is_told_what_is_wrong(shared):
         assert said.returncode == 1 and told in said.stderr, said.stderr
 
 
+def test_a_watcher_answers_pings_and_says_how_it_was_closed(servers):
+    server = servers("--ping-interval-seconds", "0.2", "--silence-limit-seconds", "3600").start()
+    person = server.session("Ana")
+    with subprocess.Popen(
+        [os.path.join(TREE, "Scripts", "watch"), f"{server.origin}/v1/socket", person.token], text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as watch:
+        def pongs():
+            metrics = server.request("GET", "/metrics").body.decode()
+            return sum(float(line.split()[-1]) for line in metrics.splitlines()
+                       if line.startswith("backline_websocket_frames_received_total{") and '"pong"' in line)
+        backline.eventually(lambda: pongs() >= 3, "pings are answered")
+        server.stop()
+        assert watch.stderr.read() == "closed: 1012\n"
+
+
+@pytest.mark.soak("waits for longer than the silence limit")
 def test_a_watcher_stays_while_it_is_pinged(servers):
     """It answers pings, without which the server would close it; and it prints the code with which it was closed."""
     server = servers("--silence-limit-seconds", "10", "--ping-interval-seconds", "1").start()

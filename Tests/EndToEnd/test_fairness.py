@@ -9,8 +9,6 @@ import pytest
 
 import backline
 
-pytestmark = pytest.mark.alone
-
 MANY = [{"source": "s", "sourceId": str(number), "title": f"{number} " + "x" * 290} for number in range(500)]
 
 
@@ -20,6 +18,8 @@ def opened(servers, *options):
     return server, dj, dj.create_room()["room"]["state"]["id"]
 
 
+@pytest.mark.alone
+@pytest.mark.soak("a rate: how many of a thousand messages are refused")
 def test_a_session_that_sends_too_much_is_not_read_from_for_a_while(servers):
     """Input beyond its allowance waits in the network: of 1,000 messages some are refused, but not five hundred."""
     server, dj, _ = opened(servers, "--max-messages-per-session", "100")
@@ -43,6 +43,8 @@ def test_a_session_that_sends_too_much_is_not_read_from_for_a_while(servers):
     assert 1 <= len(refused) <= 125, len(refused)
 
 
+@pytest.mark.alone
+@pytest.mark.soak("load: a megabyte of commands")
 def test_a_flood_on_one_socket_leaves_others_on_its_loop_their_turn(servers):
     """On one event loop, a message that arrives after a second's work is answered before most of that work."""
     server, dj, room = opened(servers, "--threads", "1", "--max-commands-per-second", "0")
@@ -86,6 +88,8 @@ def _answers(person, room):
         return False
 
 
+@pytest.mark.alone
+@pytest.mark.soak("load: a reader that takes nothing of large states")
 def test_who_takes_no_state_is_charged_for_each_position(servers):
     """A state is kept while a client takes it. A client that asks for ever new positions is refused in the end."""
     server, dj, room = opened(servers, "--max-waiting-bytes-per-address", "3000000")

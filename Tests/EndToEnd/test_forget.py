@@ -157,6 +157,7 @@ def test_what_is_forgotten_is_in_no_table(server, storage, database):
         assert database.in_file(["Zacharias", "Ottoline", "out of tune"]) == []
 
 
+@pytest.mark.soak("kills")
 def test_forgetting_survives_a_kill_at_any_moment(servers, storage, database):
     server = servers("--max-commands-per-second", "0", store=storage).start()
     people = both(server)
@@ -190,6 +191,7 @@ def retain(seconds):
     return ["--retain-closed-rooms", str(seconds / 86_400), "--max-commands-per-second", "0"]
 
 
+@pytest.mark.soak("waits for removals, which come every ten seconds")
 def test_a_room_that_was_closed_long_ago_is_removed_whole(servers, storage, database):
     server = servers(*retain(2), store=storage).start()
     people = both(server)
@@ -213,6 +215,7 @@ def test_a_room_that_was_closed_long_ago_is_removed_whole(servers, storage, data
     assert verified.returncode == 0, verified
 
 
+@pytest.mark.soak("kills, and waits for removals")
 def test_a_removal_survives_a_kill_at_any_moment(servers, storage, database):
     server = servers(*retain(2), store=storage).start()
     people = both(server)
@@ -233,6 +236,7 @@ def test_a_removal_survives_a_kill_at_any_moment(servers, storage, database):
                     for room in rooms), "nothing is left", 60)
 
 
+@pytest.mark.soak("waits for removals, which come every ten seconds")
 def test_two_servers_forget_and_remove_at_once(servers, cluster, tmp_path, request):
     store = ["--store", "postgres", "--database-url", cluster.database()]
     database = Database(store, request)
@@ -333,6 +337,7 @@ def test_a_cleared_location_is_shown_to_nobody_and_leaves_every_table(server, st
     assert exported.returncode == 0 and shown(exported.stdout, WHERE) == []
 
 
+@pytest.mark.soak("kills")
 def test_clearing_goes_on_after_a_crash(server, storage, database):
     ana = server.session("Ana")
     for _ in range(2):

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 import backline
 from checks import check_log
 from test_live import Who, join, listeners, on
@@ -35,6 +37,7 @@ class Absence:
         self.may_be_seen = self.may_be_seen or time.monotonic() - self.began >= self.grace
 
 
+@pytest.mark.soak("a grace of seconds really passes")
 def test_who_comes_back_within_the_grace_was_never_away(servers):
     server = servers("--presence-grace-seconds", str(GRACE)).start()
     away = Absence(GRACE)
@@ -143,6 +146,7 @@ def test_votes_to_skip_of_those_who_are_away_count_when_they_are_back(servers):
             "the skipping")
 
 
+@pytest.mark.soak("a grace of seconds really passes")
 def test_who_comes_back_to_another_server_was_never_away(servers, cluster, tmp_path):
     store = ["--store", "postgres", "--database-url", cluster.database()]
     one, two = (

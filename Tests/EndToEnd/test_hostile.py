@@ -55,6 +55,7 @@ def resident_kib(server):
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
 
 
+@pytest.mark.soak("load, and memory is measured")
 @pytest.mark.alone
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="resident memory is read from /proc")
 def test_a_round_of_every_attack_loses_nothing_and_leaves_the_server_well(servers, tmp_path):

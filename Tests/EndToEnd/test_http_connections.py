@@ -300,6 +300,7 @@ def full_of_answers(server, person, path):
         yield peers
 
 
+@pytest.mark.soak("load, and memory is measured")
 def test_answers_that_nobody_takes_are_bounded_and_given_back(plain):
     """Pipelined requests whose answers nobody reads use up the memory for answers.
 
@@ -343,6 +344,7 @@ def test_a_server_closes_who_takes_no_answers_and_has_everything_back(plain):
         backline.eventually(lambda: person.request("GET", path).status == 200, "there is room again")
 
 
+@pytest.mark.soak("reads for longer than the stall limit")
 @pytest.mark.alone
 def test_a_reader_that_makes_progress_is_never_cut_off(plain):
     """However long it takes, although the whole answer was handed to the system long before."""

@@ -9,6 +9,7 @@ import ssl
 import time
 
 import jwt
+import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 import backline
@@ -239,6 +240,7 @@ def test_one_subject_through_two_servers_at_once_is_one_member(servers, cluster,
     assert cluster.sql("SELECT count(*) FROM sessions", database.rpartition("/")[2]) == "7"
 
 
+@pytest.mark.soak("waits for the end of a session of ten seconds")
 def test_a_session_that_was_ended_stays_so_and_one_that_expired_begins_anew(servers, provider):
     server = servers(*provider.options("secret"), "--session-lifetime-seconds", "10").start()
     ended = as_person(server, provider.hs256(sub="ended"))

@@ -8,6 +8,7 @@ import os
 import random
 import threading
 
+import pytest
 import websockets.exceptions
 
 import backline
@@ -196,6 +197,7 @@ def _send_all(client):
         pass  # The server was killed during the call.
 
 
+@pytest.mark.soak("kills")
 def test_what_was_acknowledged_survives_a_kill_and_nothing_is_done_twice(server, seed, say):
     for number in range(ROUNDS):
         say(f"round {number + 1} of {ROUNDS}: BACKLINE_SEED={seed + number} BACKLINE_ROUNDS=1", end=" ")

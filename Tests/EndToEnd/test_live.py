@@ -5,6 +5,8 @@ import json
 import re
 import time
 
+import pytest
+
 import backline
 
 
@@ -358,6 +360,7 @@ def servers_lost(server):
     return int(re.search(r"backline_other_servers_lost_total (\d+)", metrics)[1])
 
 
+@pytest.mark.soak("waits for a lease of twenty seconds")
 def test_members_of_a_dead_server_are_offline_within_half_a_minute(own_nodes):
     ana, ben = own_nodes[0].session("Ana"), own_nodes[1].session("Ben")
     room = ana.create_room()["room"]["state"]["id"]

@@ -25,6 +25,15 @@ EXPORTS = sorted(glob.glob(os.path.join(HERE, "Migrations", "*.export.jsonl")))
 LOGS = sorted(glob.glob(os.path.join(HERE, "Migrations", "*.sql")))
 
 
+def _each(paths):
+    """A parameter for each file: the gate takes the oldest and the newest release, the soak all."""
+    releases = sorted({os.path.basename(path).split(".")[0] for path in paths})
+    between = pytest.mark.soak("a release between the oldest and the newest")
+    return [
+        pytest.param(path, id=name, marks=[] if name.split(".")[0] in (releases[0], releases[-1]) else [between])
+        for path in paths for name in [os.path.basename(path)]]
+
+
 def _schema(store):
     """The files of a store's migrations, in order."""
     return sorted(glob.glob(os.path.join(SCHEMA, store, f"*.{store}.sql")))
@@ -35,7 +44,7 @@ def _read(path):
         return file.read()
 
 
-@pytest.fixture(params=LOGS, ids=[os.path.basename(path) for path in LOGS])
+@pytest.fixture(params=_each(LOGS))
 def log(request, tmp_path):
     """A database as a release wrote it."""
     number, store, _ = os.path.basename(request.param).split(".")
@@ -88,7 +97,7 @@ class Log:
 
 
 @pytest.mark.parametrize("kind", ("sqlite", "postgres"))
-@pytest.mark.parametrize("path", EXPORTS, ids=[os.path.basename(path) for path in EXPORTS])
+@pytest.mark.parametrize("path", _each(EXPORTS))
 def test_an_export_of_a_release_is_imported(path, kind, servers, stores):
     served = json.loads(_read(path.removesuffix(".export.jsonl") + ".sqlite.json"))
     store = stores(kind)

@@ -621,6 +621,7 @@ def queued(server):
     return gauge(server, "queued_bytes")
 
 
+@pytest.mark.soak("load, and memory is measured")
 def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(servers, say):
     """They are closed when they have not read for that long."""
     seconds, limit = 10, 128 << 10
@@ -672,6 +673,7 @@ def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(serve
             follower.catch_up(street.rooms[0], last)
 
 
+@pytest.mark.soak("load: a reader that goes on within the stall limit")
 def test_a_client_that_reads_again_in_time_is_shown_the_end_of_it(servers):
     """It gets one delta for each subscription, with all changes meanwhile."""
     server = servers(
@@ -701,6 +703,7 @@ def test_a_client_that_reads_again_in_time_is_shown_the_end_of_it(servers):
         assert reader.ask("time", t1=1)["type"] == "time"
 
 
+@pytest.mark.soak("load: 200 rooms in sixteen lists")
 def test_a_client_that_reads_is_shown_large_changes_of_many_lists(servers, monkeypatch):
     """Much at once, but no more than it takes: it does not count as a client that does not read."""
     server = servers(

@@ -336,6 +336,7 @@ def test_nearby_searches_are_taken_where_the_description_takes_them(shared, desc
         assert without.status == (400 if parameter.get("required") else 200)
 
 
+@pytest.mark.soak("load: random requests for as long as the tool makes them")
 @pytest.mark.random
 def test_random_nearby_searches_get_described_answers(servers, tmp_path):
     """Random ones, in addition to the cases above."""
@@ -347,6 +348,7 @@ def test_random_nearby_searches_get_described_answers(servers, tmp_path):
     assert sent >= 30
 
 
+@pytest.mark.soak("load: random requests for as long as the tool makes them")
 @pytest.mark.random
 def test_random_requests_get_described_answers(servers, tmp_path):
     server = servers().start()

@@ -23,6 +23,7 @@ def own_cluster(spare_cluster):
     return spare_cluster
 
 
+@pytest.mark.soak("a database that ends under load")
 def test_without_its_log_a_server_refuses_changes_and_shows_none(own_cluster, servers, tmp_path):
     server = servers(store=[
         "--store", "postgres", "--database-url", own_cluster.database(), "--data", str(tmp_path / "data")]).start()

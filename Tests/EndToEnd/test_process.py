@@ -173,6 +173,7 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.soak("the time of the processor is measured")
 def test_the_accept_loop_rests_while_all_descriptors_are_used(servers):
     server = servers("--plain", "--max-connections-per-address", "0", "--handshake-timeout-seconds", "600").start()
     with server.session("Ana").socket() as ana, contextlib.ExitStack() as stack:

@@ -68,7 +68,7 @@ def metric(server, name):
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(PROMOTIONS))
-@pytest.mark.parametrize("others", [None, 5])
+@pytest.mark.parametrize("others", [None, pytest.param(5, marks=pytest.mark.soak("a kill, and servers that start again"))])
 def test_what_a_promoted_standby_lacks_is_taken_back(servers, number, others):
     """With `others`, one server is started again, knows nothing of what is lost, and writes so many other events."""
     with contextlib.ExitStack() as stack:
@@ -116,6 +116,7 @@ def test_what_a_promoted_standby_lacks_is_taken_back(servers, number, others):
         assert backline.run("verify", *stage.store).returncode == 0
 
 
+@pytest.mark.soak("a primary that dies under load")
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(PROMOTIONS))
 def test_a_promotion_under_load_leaves_one_history(servers, number):
@@ -179,6 +180,7 @@ def test_a_promotion_under_load_leaves_one_history(servers, number):
         assert backline.run("verify", *stage.store).returncode == 0
 
 
+@pytest.mark.soak("load while a standby is away")
 @pytest.mark.long
 def test_commits_wait_for_a_synchronous_standby_and_every_answer_is_true(servers):
     with contextlib.ExitStack() as stack:

@@ -183,6 +183,7 @@ class Writer(threading.Thread):
 # Subscriptions after a snapshot that takes long
 
 
+@pytest.mark.soak("load: large states")
 def test_a_subscription_that_follows_its_end_behind_a_catch_up_stays(servers):
     """The room may be on the connection's event loop or on another: connections are assigned to loops in turn."""
     server = servers(*SLOW).start()
@@ -207,6 +208,7 @@ def test_a_subscription_that_follows_its_end_behind_a_catch_up_stays(servers):
                 listener.until(lambda: listener.seqs[room] == seq)
 
 
+@pytest.mark.soak("load: large states")
 def test_what_is_asked_behind_a_large_answer_is_done_while_deltas_come(servers):
     server = servers(*SLOW).start()
     dj = server.session("Ana")
@@ -277,6 +279,7 @@ class Fickle(threading.Thread):
         return {"type": "subscribe", "room": room}
 
 
+@pytest.mark.soak("load: slow clients for seconds")
 def test_whatever_slow_clients_ask_for_they_see_every_event_once(servers, seed, say):
     """After the `ok` of an unsubscription there is no delta; after a position, only the events after it, up to the
     last.
@@ -337,6 +340,7 @@ def test_a_reset_behind_a_violation_leaves_nothing_behind(servers, scheme, seed)
     assert seconds_of_the_stop(server) < CLOSING
 
 
+@pytest.mark.soak("stands still for longer than the silence limit")
 def test_a_server_that_stood_still_closes_nobody_who_is_well(servers):
     """A suspended process, or machine, causes its own silence; a client that stays silent afterwards is closed."""
     server = servers("--ping-interval-seconds", "0.5", "--silence-limit-seconds", "8").start()
@@ -383,6 +387,7 @@ def locked_rooms(cluster, database: str):
         holder.join(backline.PATIENCE)
 
 
+@pytest.mark.soak("a statement that takes seconds")
 def test_a_command_that_takes_long_is_answered_before_its_socket_is_sent_away(servers, cluster, tmp_path):
     def attempt():
         url = cluster.database()
@@ -416,6 +421,7 @@ def test_a_command_that_takes_long_is_answered_before_its_socket_is_sent_away(se
     backline.patiently(attempt)
 
 
+@pytest.mark.soak("load: two hundred connections at once")
 def test_who_connects_as_the_stop_begins_does_not_hold_it_up(servers):
     """Connections that wait to be accepted when the signal comes, and then send nothing, are not waited for."""
     server = servers("--drain-window-seconds", "0")

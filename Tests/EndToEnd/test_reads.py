@@ -92,6 +92,7 @@ def load(server, paths):
             each.result()
 
 
+@pytest.mark.soak("times of answers are compared")
 @pytest.mark.alone
 def test_health_and_other_rooms_wait_for_no_search_and_no_log(servers, storage):
     server = servers(*backline.NO_GRACE, "--threads", "1", store=storage).start()

@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 
+import pytest
 import websockets.exceptions
 
 import backline
@@ -113,6 +114,7 @@ def test_a_session_and_its_memberships_outlive_a_restart(server):
     backline.eventually(lambda: ben.room(room)["room"]["state"].get("closedAt"), "the room is closed")
 
 
+@pytest.mark.soak("load: a client that joins without a pause")
 def test_who_joins_while_its_session_ends_is_a_member_of_nothing(shared):
     """The session is in ten rooms; while it is ended over HTTP, its socket keeps joining an eleventh."""
     owner, guest = shared.session("Ana"), shared.session("Ben")

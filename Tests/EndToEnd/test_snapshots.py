@@ -127,6 +127,7 @@ def test_a_large_snapshot_is_what_http_gives(large, compression):
     asyncio.run(look())
 
 
+@pytest.mark.soak("memory is measured")
 @pytest.mark.parametrize("headers", [(), (DEFLATE,)], ids=["plain", "compressed"])
 def test_clients_that_take_nothing_cost_little_beyond_what_all_share(large, headers, say):
     """Sockets of several sessions ask for the snapshot many times, read nothing, and deltas continue."""
@@ -181,6 +182,7 @@ def gauge(server, name):
     return float(next(line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith(f"backline_{name} ")))
 
 
+@pytest.mark.soak("load: a large room, and 600 commands")
 def test_a_slow_reader_of_a_large_snapshot_gets_it_whole_and_then_all_that_it_lacks(large):
     server, dj, room = large
     ben = server.session("Ben")

@@ -387,6 +387,7 @@ def test_who_cannot_keep_up_gets_one_snapshot_in_place_of_what_it_missed(shared,
         check_followers(dj, room, [follower, fast.catch_up(room, answer["seq"])])
 
 
+@pytest.mark.soak("memory is measured")
 def test_a_client_that_asks_much_and_reads_nothing_costs_little(servers):
     """A client requests ninety snapshots of a large room at once and reads none: they are not queued for it."""
     server = servers("--plain", *backline.PATIENT).start()

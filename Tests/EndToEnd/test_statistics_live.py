@@ -138,6 +138,7 @@ def test_a_server_that_counts_nothing_says_so(servers, storage):
         assert client.ask("statisticsStop", sub=1)["type"] == "ok"
 
 
+@pytest.mark.soak("a song of ten seconds is heard")
 @pytest.mark.long
 def test_what_is_played_is_told_when_it_changes(servers, tmp_path):
     """The one test in which a song is heard for its ten seconds."""

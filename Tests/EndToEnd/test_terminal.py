@@ -450,6 +450,7 @@ def position(text):
     return shown and 60 * int(shown[1]) + int(shown[2])
 
 
+@pytest.mark.soak("seconds of a song are compared")
 def test_a_song_s_time_goes_on_and_nothing_else_is_drawn(home, kitchen):
     home.run("queue", "1")
     home.run("play")

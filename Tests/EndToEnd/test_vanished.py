@@ -3,6 +3,8 @@
 import collections
 import concurrent.futures
 
+import pytest
+
 import backline
 from checks import check_log
 
@@ -12,6 +14,7 @@ LONG_AGO = 60_001
 """The row of a session that is over is kept for a minute, in milliseconds."""
 
 
+@pytest.mark.soak("waits for rounds, which come every ten seconds")
 def test_sessions_that_join_and_vanish_are_cleared_away_once(servers, cluster, tmp_path):
     database = cluster.database()
     nodes = [

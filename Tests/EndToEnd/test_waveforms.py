@@ -159,6 +159,7 @@ def test_rates_and_waveforms_outlive_a_kill(servers, storage):
     assert verified.returncode == 0, verified
 
 
+@pytest.mark.soak("kills")
 def test_every_acknowledged_waveform_survives_kills(servers, storage, seed):
     """Tracks get waveforms and are removed while the server is killed again and again."""
     dice = random.Random(seed)
@@ -215,6 +216,7 @@ def rows(storage, request):
     return Rows(storage, request)
 
 
+@pytest.mark.soak("waits for rounds, which come every ten seconds")
 def test_waveforms_that_no_track_has_are_deleted_after_a_day(server, rows):
     ana, ben, room = party(server)
     one, two, three = (waveform(number) for number in (1, 2, 3))
@@ -244,6 +246,7 @@ def test_waveforms_that_no_track_has_are_deleted_after_a_day(server, rows):
     check_log(ana, room)
 
 
+@pytest.mark.soak("waits for rounds, which come every ten seconds")
 def test_waveforms_go_with_their_room_and_stay_when_it_is_forgotten(servers, storage, rows):
     server = servers("--retain-closed-rooms", str(2 / 86_400), store=storage).start()
     ana, ben, room = party(server)

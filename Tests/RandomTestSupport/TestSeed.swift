@@ -7,11 +7,18 @@ import Glibc
 /// `BACKLINE_SEED` therefore repeats a run, and `Scripts/seeds` runs all such tests with one seed after the other.
 package enum TestSeed {
     /// The seed in `BACKLINE_SEED`; nil if it is not set.
-    package static let given: UInt64? = ProcessInfo.processInfo.environment["BACKLINE_SEED"].flatMap { UInt64($0) }
+    package static let given = number("BACKLINE_SEED")
+    /// The seed in `BACKLINE_NEW_SEED`, which tests take as new, so that each run of the gate has the same; nil if it is
+    /// not set.
+    private static let drawn = number("BACKLINE_NEW_SEED")
+
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+    }
 
     /// A new seed for one run of a test, or the given one; it is printed with the test's name.
     package static func fresh(_ test: String = #function) -> UInt64 {
-        let seed = given ?? .random(in: 0...999_999_999)
+        let seed = given ?? drawn ?? .random(in: 0...999_999_999)
         print("\(test): BACKLINE_SEED=\(seed)")
         // It is told even if the test hangs, and the process is ended.
         fflush(nil)

@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
 SWIFT_TESTS = os.environ.get("BACKLINE_SWIFT_TESTS", f"{TREE}/.build/debug/BacklinePackageTests.xctest")
 PYTHON = f"{TREE}/.venv/bin/python"
+PLUGINS = ("no:cacheprovider", "pytest_timeout", "xdist.plugin", "pytest_results")
 WIDTH = 6
 """Tests in Swift at once. All at once, they would wait minutes for a thread, and what they run would take that for a lost
 connection."""
@@ -173,11 +174,13 @@ def _python_once(arguments, environment=None):
     with _file("tests.jsonl") as path:
         environment = {
             **(environment or os.environ), "BACKLINE_RESULTS": str(path),
+            # Of the plugins that are there, those of other tools take seconds of each start.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONPATH": os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")])),
         }
         code, said, _ = watched.run(
-            [PYTHON, "-m", "pytest", "-p", "no:cacheprovider", "-p", "pytest_results", "--rootdir", ".",
-             "--durations=5", f"--timeout={TEST_ENDS * watched.SILENCE}", "--timeout-method=signal", *arguments],
+            [PYTHON, "-m", "pytest", *(word for name in PLUGINS for word in ("-p", name)), "--rootdir", ".", "--durations=5",
+             f"--timeout={TEST_ENDS * watched.SILENCE}", "--timeout-method=signal", *arguments],
             env=environment)
         ended, unfinished, planned, faults = _lines("python", path, said)
     # 1: tests failed; 5: no test is selected, as where an option for all groups selects some tests.

@@ -1,6 +1,7 @@
 // Back, with sheets and with music, on a model of a browser's history: moves are made later, one at a time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seeded } from './samples.mjs';
 
 let copies = 0;
 
@@ -243,13 +244,8 @@ test('Forward asks as well, and leads there', async () => {
   }
 });
 
-test('in any order of what people and the page do, the steps are those of the sheets', async () => {
-  const seed = Number(process.env.BACKLINE_SEED ?? Date.now() % 1e9);
-  let state = seed;
-  const random = (n) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * n);
-  };
+test('in any order of what people and the page do, the steps are those of the sheets', async (t) => {
+  const { seed, random } = seeded(t);
   for (let world = 0; world < 200; world += 1) {
     const tab = await inRoom();
     for (let turn = 0; turn < 25; turn += 1) {

@@ -13,7 +13,7 @@ import { seeded } from './samples.mjs';
 const TRACKS = Array.from({ length: 4 }, (_, i) => ({ source: 'local', sourceId: `${i}`, title: `T${i + 1}`, durationMs: 60_000 }));
 
 /** A deck of a room that carries commands out at once; `here` are the tracks with files, `refusals` what comes first. */
-function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4], refusals = [], media = null, music = [], found = {} } = {}) {
+function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4], refusals = [], media = null, music = [], found = {}, levelled = false } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   globalThis.localStorage = { setItem() {}, getItem: () => null };
   const model = new RoomModel({ now: () => Date.now(), settings: { queueMode, ...settings } });
@@ -33,7 +33,7 @@ function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4]
     },
   };
   const device = {
-    store, found: {}, now: () => Date.now(), canPlay: (track) => files.has(track), showPicture() {}, stepped() {}, fadeMs: 4000, levelled: false,
+    store, found: {}, now: () => Date.now(), canPlay: (track) => files.has(track), showPicture() {}, stepped() {}, fadeMs: 4000, levelled,
     get lack() { return { isBare: files.size === 0 }; },
     songOf: (track) => (files.has(track) ? { sourceId: `${track}`, ...found[track] } : undefined),
     library: { file: async ({ sourceId }) => music[sourceId - 1], remember: async (track, said) => { found[track] = { ...found[track], ...said }; } },
@@ -397,3 +397,20 @@ test('evenings with fades by chance: what is heard is what the room plays, and n
   conductor.close();
   conductor.sound.close();
 });
+
+for (const [levelled, level, file] of [
+  [true, 10 ** (-15 / 20), { lufs: -8 }], [true, 1, { lufs: -23 }], [true, 1, { lufs: -40 }],
+  // What a tag says stands in for what was measured, and the usual loudness for both.
+  [true, 10 ** (-3 / 20), { gainDb: 2 }], [true, 10 ** (-15 / 20), { lufs: -8, gainDb: 2 }], [true, 10 ** (-9 / 20), {}],
+  [false, 1, { lufs: -8 }],
+]) {
+  test(`a song of ${JSON.stringify(file)} is heard at ${level.toFixed(2)} where levels are ${levelled ? 'on' : 'off'}`, async (t) => {
+    const media = mediaOf();
+    const { conductor, vote, pass } = conducting(t, { media, levelled, music: [new Music('1', 12)], here: [1], found: { 1: file } });
+    vote(1);
+    await pass(4000);
+    const [{ volume }] = media.sounds;
+    assert.ok(Math.abs(volume - level) < 1e-6, `${volume} is not ${level}`);
+    conductor.close();
+  });
+}

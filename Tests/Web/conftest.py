@@ -2,9 +2,7 @@
 
 import contextlib
 import functools
-import os
 import pathlib
-import random
 import sys
 
 import playwright.sync_api
@@ -16,26 +14,24 @@ sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "EndToEnd"))
 import browsers  # noqa: E402
 import decks  # noqa: E402
 import firefox  # noqa: E402
+import marks  # noqa: E402
 import postgres  # noqa: E402
 import serving  # noqa: E402
 import trust  # noqa: E402
 
 
 def pytest_configure(config):
-    config.addinivalue_line(
-        "markers", "alone: a test that measures a time, which Scripts/test runs with no other beside it")
-    config.addinivalue_line("markers", "random: a test with random input, which Scripts/seeds runs with many seeds")
+    marks.configure(config)
 
 
 def pytest_itemcollected(item):
-    if "seed" in item.fixturenames:
-        item.add_marker("random")
+    marks.collected(item)
 
 
 @pytest.fixture
 def seed():
-    """The seed of a test with random input: a new one, or BACKLINE_SEED. It is shown with the failure."""
-    number = int(os.environ.get("BACKLINE_SEED") or random.SystemRandom().randrange(1, 1_000_000))
+    """The seed of a test with random input. It is shown with the failure."""
+    number = marks.drawn_seed()
     print(f"BACKLINE_SEED={number}")
     return number
 

@@ -16,9 +16,13 @@ export function random(seed) {
   };
 }
 
-/** The seed of a run: `BACKLINE_SEED`, else one by chance. Print it beside what fails. */
+/**
+ * The seed of a run: `BACKLINE_SEED`, the one that is the same in each run of the gate, or one by chance. Print it beside
+ * what fails.
+ */
 export function seedOfRun() {
-  return Number(process.env.BACKLINE_SEED ?? Math.floor(Math.random() * 2 ** 32)) >>> 0;
+  const { BACKLINE_SEED, BACKLINE_NEW_SEED } = process.env;
+  return Number(BACKLINE_SEED ?? BACKLINE_NEW_SEED ?? 1 + Math.floor(Math.random() * 1e6)) >>> 0;
 }
 
 /** Values that lengths and counts are likely to be mistaken for. */

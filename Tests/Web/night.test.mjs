@@ -7,7 +7,7 @@ import { Refused, RoomModel } from './room-model.mjs';
 import { randomly, seeded } from './samples.mjs';
 
 /** Nights of one run; one that fails is run again with its number as BACKLINE_SEED. */
-const NIGHTS = Number(process.env.BACKLINE_NIGHTS) || 60;
+const NIGHTS = Number(process.env.BACKLINE_NIGHTS) || 30;
 const SONGS = 40;
 /** What is heard of a song may differ from its length by this, beside its fade. */
 const NEAR_MS = 1500;

@@ -1,5 +1,6 @@
 // What the tests of the page's kernel share: golden files, random numbers with a seed, a plain fold.
 import { readdirSync, readFileSync } from 'node:fs';
+import { seedOfRun } from './mutations.mjs';
 
 const FIXTURES = new URL('../RoomWireTests/Fixtures/', import.meta.url);
 
@@ -35,9 +36,9 @@ export function randomly(seed) {
   };
 }
 
-/** The seed of a random test: BACKLINE_SEED, else a new one. It is printed. */
+/** The seed of a random test, which is printed. */
 export function seeded(t) {
-  const seed = Number(process.env.BACKLINE_SEED) || Math.floor(Math.random() * 1e6) + 1;
+  const seed = seedOfRun();
   t.diagnostic(`BACKLINE_SEED=${seed}`);
   return { seed, random: randomly(seed) };
 }

@@ -63,7 +63,9 @@ OPENS = {
 }
 
 
-@pytest.mark.parametrize("device", browsers.DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("device", [
+    pytest.param(device, id=device.name, marks=[] if device.touch else [pytest.mark.soak("the same on another device")])
+    for device in browsers.DEVICES])
 def test_back_closes_every_kind_of_sheet_and_then_leaves(visit, party, house, device):
     room = party(parties.rooftop, house)
     page = entered(visit, house, room, room.mina, device)

@@ -3,6 +3,7 @@
 import re
 import time
 
+import pytest
 from playwright.sync_api import expect
 
 import backline
@@ -117,6 +118,7 @@ def while_playing(pages, seconds=3):
         for early, late in zip(before, after, strict=True)]
 
 
+@pytest.mark.soak("what a page does in seconds is measured")
 def test_a_page_that_nobody_touches_does_little(visit, party, house):
     pages = [first_visit(visit, party, house, device)[0] for device in browsers.DEVICES]
     for page in pages:
@@ -128,6 +130,7 @@ def test_a_page_that_nobody_touches_does_little(visit, party, house):
         assert rates["ScriptDuration"] * 1000 <= SCRIPT_MS * SLACK, rates
 
 
+@pytest.mark.soak("what a page does in seconds is measured")
 def test_a_deck_that_plays_does_little(visit, party, house, long_songs):
     room = party(parties.empty, house)
     page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)

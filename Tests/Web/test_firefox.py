@@ -1,8 +1,12 @@
 """The page in Firefox."""
 
+import pytest
+
 import backline
 import browsers
 import parties
+
+pytestmark = pytest.mark.soak("Firefox")
 
 
 def test_a_guest_in_firefox(party, house, fox):

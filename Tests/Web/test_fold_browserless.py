@@ -143,6 +143,7 @@ def test_the_folded_log_equals_the_servers_state_at_each_event(server, chance):
     print(printed)
 
 
+@pytest.mark.soak("load: ten thousand songs")
 def test_ten_thousand_tracks_are_folded_into_the_servers_order(server, chance):
     people = [server.session(name) for name in ("Ana", "Ben")]
     room = people[0].create_room("Archive")["room"]["state"]["id"]

@@ -58,7 +58,8 @@ def to_the_end(page):
 
 
 @pytest.mark.parametrize("device", [NARROW, ENLARGED, ON_ITS_SIDE], ids=lambda device: device.name)
-@pytest.mark.parametrize("language", ["en-GB", "de-DE"])
+@pytest.mark.parametrize(
+    "language", ["de-DE", pytest.param("en-GB", marks=pytest.mark.soak("the same with shorter words"))])
 def test_nothing_is_wider_than_a_small_window(visit, party, house, device, language):
     room = party(parties.rooftop, house)
     for person in room.mina, room.guests["Ines"]:

@@ -204,6 +204,7 @@ def test_permission_is_asked_again_by_one_button(visit, house, music):
     assert page.evaluate("() => why(library.file([...library.songs.values()][0]))").endswith("audio/mpeg")
 
 
+@pytest.mark.soak("times are measured")
 def test_five_hundred_files_are_added_without_a_long_task(visit, house, music, tmp_path):
     page = home(visit, house)
     for number in range(500):
@@ -471,6 +472,7 @@ def test_the_picker_falls_back_to_an_element(visit, house, music):
     assert page.evaluate("() => library.pick('files')") == []
 
 
+@pytest.mark.soak("Firefox")
 def test_firefox_decides_by_itself(house, odd, fox):
     """What Firefox takes is what it plays."""
     fox.goto(browsers.origin(house) + "/")
@@ -487,6 +489,7 @@ def test_firefox_decides_by_itself(house, odd, fox):
     assert {"adts.aac", "opus.webm"} <= {*answer["taken"]} and "apple.aiff" not in answer["taken"]
 
 
+@pytest.mark.soak("Firefox")
 def test_firefox_keeps_copies(house, music, fox):
     """Files that have no handle are found after a reload."""
     fox.goto(browsers.origin(house) + "/")

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.soak("sound in real time")]
 """Sound in real time: a browser beside would take it the processor."""
 
 TREE = pathlib.Path(__file__).parents[2]

@@ -5,7 +5,7 @@ import pytest
 import nights
 import serving
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.soak("sound in real time")]
 """Sound in real time: a browser beside would take it the processor."""
 
 

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 import backline
 import browsers
+import decks
 import parties
 import steps
 import wires
@@ -245,6 +246,32 @@ def test_a_style_sheet_that_was_lost_is_asked_for_again(visit, party, house):
         expect(page.locator("link[href$='/style/dialogs.css']")).to_have_count(sheets)
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_link_that_is_back_soon_was_never_lost(visit, party, house):
+    """It is told after two seconds, and not before."""
+    room = party(parties.rooftop, house)
+    with wires.Wire(house) as wire:
+        page = guest(visit, room, "Ana", wire)
+        page.watch.expect(LOST)
+        page.clock.install()
+        page.evaluate("""() => {
+            window.seen = [];
+            const look = () => { if (document.querySelector('.link-bar')) window.seen.push(Math.round(performance.now())); };
+            new MutationObserver(look).observe(document.body, {subtree: true, childList: true});
+        }""")
+        page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
+        lost = "app => app.store.link.state !== 'live'"
+        for waits, is_told in ((1_900, False), (2_100, True)):
+            wire.go_down()
+            backline.eventually(lambda: decks.run(page, lost), "the link is lost")
+            page.clock.run_for(waits)
+            assert bool(page.evaluate("window.seen")) == is_told
+            wire.come_up()
+            steps.connect_now(page)
+            backline.eventually(
+                lambda: page.clock.run_for(50) or not (decks.run(page, lost) or page.get_by_text("Reconnecting…").count()),
+                "the link is back", 60)
 
 
 def test_a_handshake_without_an_answer_does_not_hold_up_the_next_one(visit, party, house):

@@ -4,6 +4,7 @@ import contextlib
 import pathlib
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 import backline
@@ -25,6 +26,7 @@ def make_nodes(cluster, servers, count=2):
     return [servers(*OPTIONS, store=store, certificate=False).start() for _ in range(count)]
 
 
+@pytest.mark.soak("load balancers look each second")
 def test_a_party_of_which_one_server_is_drained(visit, whole_chromium, servers, cluster, authority, tmp_path):
     nodes = make_nodes(cluster, servers)
     with contextlib.closing(balanced(authority, tmp_path, nodes)) as balancer:
@@ -45,6 +47,7 @@ def test_a_party_of_which_one_server_is_drained(visit, whole_chromium, servers, 
         story.all_are_equal()
 
 
+@pytest.mark.soak("another server must be there within two seconds")
 def test_the_server_goes_away_and_the_page_shows_nothing(visit, servers, cluster, authority, tmp_path):
     """`goaway`: a server that stops sends its clients to another one."""
     nodes = make_nodes(cluster, servers)
@@ -83,6 +86,7 @@ def another_release(folder):
     return str(other)
 
 
+@pytest.mark.soak("load: many first visits")
 def test_first_visits_while_two_releases_serve(visit, servers, cluster, authority, tmp_path, monkeypatch):
     """A rolling update: one server has the next release of the page, and no first visit fails."""
     monkeypatch.delenv("BACKLINE_PAGES", raising=False)

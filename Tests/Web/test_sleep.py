@@ -60,6 +60,7 @@ def standing_still(browser):
             os.kill(process, signal.SIGCONT)
 
 
+@pytest.mark.soak("sleeps for longer than the silence limit")
 def test_a_page_that_slept_is_right_within_a_second(visit, party, servers, phone):
     server = servers(*(OPTIONS if ASLEEP < 120 else ())).start()
     room = party(parties.rooftop, server)

@@ -11,7 +11,7 @@ import nights
 import parties
 from test_deck import NEAR_MS, hears, is_silent, logged, opened, start, tones, until
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.soak("sound in real time")]
 """Sound in real time: a browser beside would take it the processor."""
 
 FAR = 5

@@ -72,6 +72,7 @@ def until_shown(located, text, what):
     print(f"{what}: {time.monotonic() - began:.2f} s")
 
 
+@pytest.mark.soak("a song of ten seconds is heard")
 def test_a_song_that_ends_is_shown_to_all_who_look(servers, visit, party):
     """Two rooms play a song: the charts of the first change by themselves, and then the song is named nearby."""
     server = servers(*evenings.OPTIONS).start()
