@@ -55,25 +55,28 @@ def resident_kib(server):
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
 
 
-@pytest.mark.soak("load, and memory is measured")
-@pytest.mark.alone
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="resident memory is read from /proc")
-def test_a_round_of_every_attack_loses_nothing_and_leaves_the_server_well(servers, tmp_path):
+@pytest.mark.parametrize("measures", [
+    False, pytest.param(True, marks=[pytest.mark.alone, pytest.mark.soak("memory is measured")])])
+def test_a_round_of_every_attack_loses_nothing_and_leaves_the_server_well(servers, tmp_path, measures):
     store = ["--store", "sqlite", "--data", str(tmp_path / "data")]
     server = servers(store=store).start()
     voter = Voter(server)
     voter.start()
     backline.eventually(lambda: len(voter.acknowledged) > 5, "votes are acknowledged")
-    before = resident_kib(server)
+    before = resident_kib(server) if measures else 0
     # An address of its own: the limits of one address are the attacker's.
     attacker = attacks.Attacker(server.address, "127.0.0.7", attacks.SMALL)
     for attack in attacks.ATTACKS:
         votes = len(voter.acknowledged)
-        attacker.make(attack, SECONDS)
+        # On a busy machine an attack takes longer to begin.
+        for seconds in (SECONDS, 10 * SECONDS, 100 * SECONDS):
+            attacker.make(attack, seconds)
+            if attacker.made + attacker.refused > 0:
+                break
         assert attacker.made + attacker.refused > 0, attack.__name__
         assert server.running, f"{attack.__name__}: {server.said()}"
         server.request("GET", "/healthz").expect(200)
-        grown = resident_kib(server) - before
+        grown = resident_kib(server) - before if measures else 0
         assert grown < MEMORY_KIB, f"{attack.__name__}: {grown} KiB more than before the attacks"
         backline.eventually(
             lambda: len(voter.acknowledged) > votes or not voter.is_alive(), f"a vote, {attack.__name__}", 60)

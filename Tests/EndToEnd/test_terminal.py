@@ -450,6 +450,14 @@ def position(text):
     return shown and 60 * int(shown[1]) + int(shown[2])
 
 
+def test_a_song_s_time_goes_on(home, kitchen):
+    home.run("queue", "1")
+    home.run("play")
+    with Terminal(home, "watch") as terminal:
+        start = position(terminal.until(position, "the song's time"))
+        terminal.until(lambda text: (position(text) or 0) >= start + 2, "two seconds more")
+
+
 @pytest.mark.soak("seconds of a song are compared")
 def test_a_song_s_time_goes_on_and_nothing_else_is_drawn(home, kitchen):
     home.run("queue", "1")
