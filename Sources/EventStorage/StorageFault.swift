@@ -1,8 +1,10 @@
 /// The reason why a store failed: the environment is at fault, and nobody's request was wrong.
 package enum StorageFault: Error, Hashable, Sendable {
-    /// The store cannot be reached, refuses connections, or is shutting down. Nothing was sent.
+    /// The store cannot be reached, refuses connections, or is shutting down. No write was sent: a read whose
+    /// connection was lost ends like this too.
     case unreachable(Cause)
-    /// The connection was lost after the request was sent: it was carried out as a whole, or not at all.
+    /// The connection was lost after a write was sent: it was carried out as a whole, or not at all. No read ends like
+    /// this.
     case outcomeUnknown(Cause)
     /// The store asks for a retry: a deadlock, a serialisation failure, a lock that was not available. Nothing was
     /// done.

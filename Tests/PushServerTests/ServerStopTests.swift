@@ -1,6 +1,12 @@
+import EventStorage
 import Logging
 import NIOCore
 import NIOPosix
+import PrometheusMetrics
+import RandomTestSupport
+import RoomService
+import SimulatedTime
+import Synchronization
 import Testing
 
 @testable import PushServer
@@ -35,6 +41,76 @@ import Testing
         end.cancel()
         await end.value
         #expect(stop.isDraining && !listener.isActive)
+    }
+
+    /// A connection without a request, which a stop closes at once.
+    private final class Idle: Deadlined {
+        private let id: ConnectionID
+        private unowned let loop: LoopContext
+        var wheelTick: Int?
+
+        init(on loop: LoopContext) {
+            (self.loop, id) = (loop, loop.makeID())
+            loop.deadlines.lookAfter(self, id, at: loop.now + .hours(1))
+        }
+
+        func deadlineReached(at now: NIODeadline) -> NIODeadline? { nil }
+        func drain() { loop.deadlines.forget(id) }
+    }
+
+    /// Keeps the length of the window that a stop announces.
+    private final class StopLog: Sendable {
+        private let kept = Mutex<[String]>([])
+
+        var windows: [String] { kept.withLock { $0 } }
+        var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+
+        private struct Handler: LogHandler {
+            let log: StopLog
+            var metadata: Logger.Metadata = [:]
+            var logLevel = Logger.Level.info
+
+            init(log: StopLog) {
+                self.log = log
+            }
+
+            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+                get { metadata[key] }
+                set { metadata[key] = newValue }
+            }
+
+            func log(event: LogEvent) {
+                guard let window = event.metadata?["windowMs"] else { return }
+                log.kept.withLock { $0.append("\(window)") }
+            }
+        }
+    }
+
+    @Test(arguments: [(0, 0), (1, 20), (10, 200), (999, 19_980), (1_000, 20_000), (2_000, 20_000)])
+    func `a stop takes twenty milliseconds for each connection, and no longer than was set`(
+        connections: Int, milliseconds: Int
+    ) async throws {
+        let (listener, log, registry) = (try await listener(), StopLog(), PrometheusRegistry())
+        var settings = RoomServerSettings(version: "1", node: "a")
+        settings.drainWindow = .seconds(20)
+        let metrics = ServerMetrics(registry: registry, version: "1", node: "a")
+        try await VirtualTime.run(seed: TestSeed.fixed(1)) { [settings] time in
+            let loop = time.makeLoop()
+            let rooms = RoomHost(
+                store: MemoryEventStore(), settings: RoomHostSettings(), loops: [loop],
+                clock: ServerClock(milliseconds: { 0 }), logger: log.logger)
+            let feed = HubFeed(loop: loop)
+            try await loop.submit {
+                let context = LoopContext(
+                    eventLoop: loop, index: 0, of: 1, rooms: rooms, settings: settings,
+                    admission: Admission(settings, registry: registry), probe: metrics.probe(loop, index: 0))
+                feed.attach(ConnectionHub(loop: context, feed: feed))
+                for _ in 0..<connections { _ = Idle(on: context) }
+            }.get()
+            let stop = ServerStop(settings: settings, feeds: [feed], requests: HTTPActivity(), logger: log.logger)
+            await stop.drain(listener)
+            #expect(log.windows == ["\(milliseconds)"])
+        }
     }
 
     /// In real time, since the stop sleeps by the machine's clock: some milliseconds.

@@ -14,8 +14,8 @@ import SimulatedTime
 
 /// A server's rooms in memory and one of its event loops with sockets on embedded channels.
 ///
-/// Everything runs on the test's thread, and time moves only by ``advance(by:)``. An embedded channel has a loop of its
-/// own, which is used only in turns of the server's loop.
+/// Everything runs on the test's thread, and time moves only by ``advance(by:)`` and ``standStill(for:)``. An embedded
+/// channel has a loop of its own, which is used only in turns of the server's loop.
 final class SocketWorld {
     let host: RoomHost
     let hub: ConnectionHub
@@ -97,10 +97,15 @@ final class SocketWorld {
         while left > .zero {
             let step = min(left, .milliseconds(100))
             left = left - step
-            scheduler.postWhenIdle(loop.lane, at: scheduler.now + step.nanoseconds) {}
-            settle()
-            onLoop { hub.loop.deadlines.turnWheel() }
+            standStill(for: step)
         }
+    }
+
+    /// Lets time pass in one step, in which the server checks no deadline, as if its process had been suspended.
+    func standStill(for time: TimeAmount) {
+        scheduler.postWhenIdle(loop.lane, at: scheduler.now + time.nanoseconds) {}
+        settle()
+        onLoop { hub.loop.deadlines.turnWheel() }
     }
 
     /// The result of `body`, which runs on this world's time.

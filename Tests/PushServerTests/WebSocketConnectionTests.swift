@@ -139,6 +139,38 @@ import WebSocketCodec
         #expect(world.hub.connections.isEmpty && world.hub.loop.deadlines.openChannels == 0)
     }
 
+    @Test func `states that are not taken are charged, and further subscriptions are refused meanwhile`() throws {
+        let limit = 8 * WaitingBytes.step
+        let world = SocketWorld(
+            settings: { $0.sizes.maximumWaitingBytesPerAddress = limit }, rooms: { $0.answers.longStateBytes = .max })
+        let ana = try world.session("Ana")
+        let room = try world.room(of: ana, pool: 500)
+        var sockets: [TestSocket] = []
+        for number in 1...8 {
+            // Each asks for the state at another position.
+            world.command(.rename(name: "Room number \(number)"), in: room, by: ana)
+            world.advance(by: .milliseconds(10))
+            let socket = try world.open(ana)
+            _ = try socket.take()
+            socket.setValve(open: false)
+            socket.send(subscribe(room))
+            sockets.append(socket)
+        }
+        let waiting = world.hub.loop.admission.waiting
+        #expect(waiting.count > limit - WaitingBytes.step)
+        for socket in sockets { socket.setValve(open: true) }
+        let answers = try sockets.map { socket in try #require(try socket.take().first { $0["re"]?.integer == 1 }) }
+        let held = answers.prefix { $0.type == "snapshot" }.count
+        #expect(held >= 2 && held < 8)
+        for answer in answers.dropFirst(held) {
+            #expect(answer["code"]?.string == "rate_limited" && answer["retryAfterMs"]?.integer == 1_000)
+        }
+        #expect(waiting.count == 0)
+        sockets[7].send(subscribe(room))
+        #expect(try sockets[7].takeTypes().first == "snapshot")
+        #expect(sockets.allSatisfy { $0.isOpen })
+    }
+
     // MARK: Deadlines
 
     @Test func `a peer is pinged, and one that sends nothing is closed`() throws {
@@ -156,6 +188,49 @@ import WebSocketCodec
         #expect(alive.isOpen && alive.pings == 5 && beats == 5)
         #expect(silent.closeReason?.code.rawValue == 4408)
         #expect(!silent.isConnected, "it did not answer the close")
+    }
+
+    @Test func `after the server stood still nobody who is well is closed, and one that stays silent is`() throws {
+        let world = SocketWorld()
+        let ana = try world.session("Ana")
+        let room = try world.room(of: ana)
+        let well = try (0..<5).map { try world.open(ana, room: $0.isMultiple(of: 2) ? room : nil) }
+        let silent = try world.open(ana)
+        silent.answersPings = false
+        // Longer than the silence limit.
+        world.standStill(for: .seconds(70))
+        for second in 0...62 {
+            for socket in well + [silent] { _ = try socket.take() }
+            try #require(well.allSatisfy { $0.isOpen && $0.pings > 0 }, "\(second) s later")
+            if second < 60 { try #require(silent.isOpen && silent.pings > 0, "\(second) s later") }
+            world.advance(by: .seconds(1))
+        }
+        #expect(silent.closeReason?.code.rawValue == 4408)
+    }
+
+    @Test func `a session that sends more than it may is answered once, and not read from for a second`() throws {
+        // The allowance is earned in real time: all of the messages would take more than a minute.
+        let world = SocketWorld { $0.rates.maximumMessagesPerSession = 10 }
+        let socket = try world.open(try world.session("Ana"))
+        _ = try socket.take()
+        for id in 1...1_000 { socket.send(#"{"type":"time","id":\#(id),"t1":1}"#) }
+        #expect(socket.unread.readableBytes > 0, "reading stops")
+        let first = try socket.take()
+        #expect(first.count >= 51 && first.count { $0.type == "error" } == 1)
+        #expect(first.last?["code"]?.string == "rate_limited")
+        #expect(first.last?["retryAfterMs"]?.integer ?? 0 > 0)
+        world.advance(by: .milliseconds(900))
+        #expect(try socket.take().isEmpty && socket.unread.readableBytes > 0)
+        // Then it goes on: with what was not read, and with what was read and not handled.
+        var ids = first.compactMap { $0["re"]?.integer }
+        for _ in 0..<3 {
+            world.advance(by: .milliseconds(1_100))
+            let more = try socket.take().compactMap { $0["re"]?.integer }
+            #expect(!more.isEmpty && socket.unread.readableBytes == 0)
+            ids += more
+        }
+        #expect(ids.count < 1_000 && ids == Array(1...Int64(ids.count)))
+        #expect(socket.isOpen)
     }
 
     @Test func `input that arrives too fast waits, and too much of it closes the socket`() throws {
@@ -237,6 +312,37 @@ import WebSocketCodec
             #expect(online == 0, "step \(step)")
             #expect(host.nearby.standing.watches == 0, "step \(step)")
         }
+    }
+
+    @Test func `a planned stop is spread evenly over its window, and closes nobody before the announced time`() throws {
+        let world = SocketWorld()
+        let ana = try world.session("Ana")
+        let sockets = try (0..<60).map { _ in try world.open(ana) }
+        for socket in sockets { _ = try socket.take() }
+        world.onLoop { world.hub.drain(over: .seconds(6)) }
+        var left: [(socket: TestSocket, told: Int64)] = []
+        for socket in sockets {
+            let messages = try socket.take()
+            #expect(messages.map(\.type) == ["goaway"])
+            left.append((socket, try #require(messages.first?["reconnectInMs"]?.integer)))
+        }
+        // One in each tenth of a second.
+        for (part, told) in left.map(\.told).sorted().enumerated() {
+            #expect((Int64(100 * part)...Int64(100 * part + 100)).contains(told))
+        }
+        for now in stride(from: Int64(100), through: 6_200, by: 100) {
+            world.advance(by: .milliseconds(100))
+            for (socket, told) in left {
+                _ = try socket.take()
+                if socket.isOpen {
+                    #expect(now < told + 200)
+                } else {
+                    #expect(told <= now && socket.closeReason?.code.rawValue == 1012)
+                }
+            }
+            left.removeAll { !$0.socket.isOpen }
+        }
+        #expect(left.isEmpty)
     }
 
     @Test func `a planned stop answers what was read before it closes`() throws {

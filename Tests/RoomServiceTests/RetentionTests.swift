@@ -111,7 +111,8 @@ import Testing
         }
     }
 
-    @Test func `an interrupted removal is finished, also by a server that removes nothing itself`() async throws {
+    @Test(arguments: [60_000, nil] as [Int64?])
+    func `an interrupted removal is finished, also by a server that removes nothing itself`(age: Int64?) async throws {
         let store = FaultyEventStore()
         let clock = ManualClock()
         let dice = Dice(seed: TestSeed.fixed(3))
@@ -122,6 +123,7 @@ import Testing
                 #expect(try await node.tell(.closeRoom, in: room, by: owner).seq == 3)
                 rooms.append(room)
             }
+            // No call succeeds, so it never goes on to what is left of the rooms.
             store.plan { method in
                 guard method == .erasure else { return .works }
                 return dice.once(in: 2) ? .losesAnswer : .fails(FaultyEventStore.unreachable)
@@ -129,5 +131,21 @@ import Testing
             clock.advance(milliseconds: 60_001)
             try await eventually("the removal") { try await store.heads(of: rooms.map(\.uuid)).isEmpty }
         }
+        #expect(store.remains == 20)
+        let removals = store.erasures.count { $0 == .removeStreams }
+        store.plan { method in
+            guard method == .erasure, dice.once(in: 2) else { return .works }
+            return dice.once(in: 2) ? .losesAnswer : .fails(FaultyEventStore.unreachable)
+        }
+        try await withNode(
+            on: store, clock: clock,
+            settings: {
+                housekeeping(&$0)
+                $0.retainClosedRoomsMs = age
+            }
+        ) { _ in
+            try await eventually("the end of the remains") { store.remains == 0 }
+        }
+        if age == nil { #expect(store.erasures.count { $0 == .removeStreams } == removals) }
     }
 }

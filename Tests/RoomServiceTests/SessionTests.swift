@@ -251,6 +251,26 @@ import Testing
         }
     }
 
+    @Test func `a provider's session that was ended stays ended, and one that expired begins anew`() async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock) { node in
+            let sessions = node.host.sessions
+            let (ended, away): ([UInt8], [UInt8]) = (Array(repeating: 7, count: 32), Array(repeating: 8, count: 32))
+            let bob = try #require(try await sessions.session(of: ended, name: "Bob"))
+            #expect(try await sessions.session(of: ended, name: "Rob") == bob)
+            let cyd = try #require(try await sessions.session(of: away, name: "Cyd"))
+            try await node.host.sessionEnding.end(bob.id)
+            #expect(try await sessions.session(of: ended, name: "Bob") == nil)
+            clock.advance(milliseconds: 30 * Self.day)
+            #expect(try await sessions.authenticate(tokenHash: away) == nil)
+            let again = try #require(try await sessions.session(of: away, name: "Cyd"))
+            #expect(again.id == cyd.id && again.expiresAt.milliseconds == clock.now + 30 * Self.day)
+            #expect(try await sessions.authenticate(tokenHash: away)?.id == cyd.id)
+            // Its row is still there.
+            #expect(try await sessions.session(of: ended, name: "Bob") == nil)
+        }
+    }
+
     @Test func `a new name is known at once`() async throws {
         try await withNode { node in
             let hash: [UInt8] = Array(repeating: 7, count: 32)

@@ -22,6 +22,8 @@ final class SimulatedApp {
         var answer: CommandAnswer?
         /// The room's head when it was sent first; nil before.
         var firstSent: Int?
+        /// How often it was sent to a room that refused it, or that has not told what became of it.
+        var possibleRefusals = 0
     }
 
     /// One room on a socket, as the server has it.

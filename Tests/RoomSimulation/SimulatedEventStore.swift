@@ -63,20 +63,19 @@ final class SimulatedEventStore: EventStore {
     ) {
         if log.isOver { return answer(.failure(.closed)) }
         let (log, node) = (log, node)
+        // As PostgreSQL's store has it: nobody asks whether a read was carried out.
+        let lost = isWrite ? SimulatedLog.answerLost : SimulatedLog.unreachable
         let fate = log.weather.fate(isWrite: isWrite, log.dice)
         log.truth.note("\(node) \(name): \(fate)")
         switch fate {
         case .works(let before, let after):
             later(before) {
-                guard self.arrives(isWrite: isWrite) else { return answer(.failure(SimulatedLog.answerLost)) }
+                guard self.arrives(isWrite: isWrite) else { return answer(.failure(lost)) }
                 let isLost = self.isCutOff
-                let result = isLost ? .failure(SimulatedLog.answerLost) : log.carryOut(body)
+                let result = isLost ? .failure(lost) : log.carryOut(body)
                 if isWrite || isLost { log.truth.note("\(node) \(name): \(isLost ? "lost" : "done, \(result)")") }
                 self.later(after) {
-                    guard !isLost, !self.isCutOff else {
-                        return answer(.failure(isWrite ? SimulatedLog.answerLost : SimulatedLog.unreachable))
-                    }
-                    answer(result)
+                    answer(self.isCutOff ? .failure(lost) : result)
                 }
             }
         case .fails(let before, let fault):
@@ -84,7 +83,7 @@ final class SimulatedEventStore: EventStore {
         case .losesAnswer(let isDone, let before, let after):
             later(before) {
                 if isDone, !self.isCutOff, self.arrives(isWrite: isWrite) { _ = log.carryOut(body) }
-                self.later(after) { answer(.failure(SimulatedLog.answerLost)) }
+                self.later(after) { answer(.failure(lost)) }
             }
         case .writesLate(let before, let after):
             later(before) {
@@ -141,7 +140,7 @@ final class SimulatedEventStore: EventStore {
     }
 
     func renew(_ renewal: EpochRenewal, replacing epoch: String) async throws(StorageFault) -> Bool {
-        try await perform("renewal of an epoch") { log throws(StorageFault) in
+        try await perform("renewal of an epoch", isWrite: true) { log throws(StorageFault) in
             try await log.renew(renewal, replacing: epoch)
         }
     }

@@ -70,6 +70,24 @@ extension Truth {
         }
     }
 
+    /// Whether a state of a room from the event `first` to the one before `end` refuses a command for good.
+    func refuses(_ command: RoomCommand, by actor: Actor, in id: RoomID, from first: Int, before end: Int) -> Bool {
+        guard let states = room(id)?.states, first < end, states.indices.contains(end) else { return false }
+        return states[first..<end].contains { state in
+            // A ban may be over by then.
+            [Timestamp(milliseconds: 0), Timestamp(milliseconds: .max)].contains { now in
+                do throws(RoomRefusal) {
+                    _ = try state.decide(command, by: actor, at: now)
+                    return false
+                } catch {
+                    // That is put off, and all behind it.
+                    if case .rateLimited = error { return false }
+                    return true
+                }
+            }
+        }
+    }
+
     /// Whether a room has ever banned a session.
     func hasBanned(_ session: SessionID, from room: RoomID) -> Bool {
         (self.room(room)?.states ?? []).contains { $0.bans[session] != nil }

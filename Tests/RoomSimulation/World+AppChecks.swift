@@ -123,16 +123,25 @@ extension World {
     }
 
     /// Complains about commands that were carried out in another order than they were given in.
+    ///
+    /// A command comes behind a later one without fault if the room has refused it before that: a refusal puts nothing
+    /// off, and an app that was not told of it sends the command again.
     private func compareOrder(_ app: SimulatedApp, _ room: RoomID) {
-        var last: (number: Int, seq: Int)?
-        for posted in app.posted where posted.room == room && posted.mark != nil {
-            guard case .acknowledged(let seq, _)? = posted.answer else { continue }
-            if let last, seq <= last.seq {
+        var done: [(posted: SimulatedApp.Posted, seq: Int)] = []
+        for later in app.posted where later.room == room && later.mark != nil {
+            guard case .acknowledged(let seq, _)? = later.answer else { continue }
+            for earlier in done where seq <= earlier.seq && !wasRefused(earlier.posted, of: app, before: seq) {
                 truth.complain(
-                    "app \(app.number) gave \(last.number) before \(posted.number.rawValue), and they are \(last.seq) "
-                        + "and \(seq)")
+                    "app \(app.number) gave \(earlier.posted.number.rawValue) before \(later.number.rawValue), and "
+                        + "they are \(earlier.seq) and \(seq)")
             }
-            last = (posted.number.rawValue, seq)
+            done.append((later, seq))
         }
+    }
+
+    /// Whether a room may have refused a command before an event: no server says otherwise, and a state does refuse it.
+    private func wasRefused(_ posted: SimulatedApp.Posted, of app: SimulatedApp, before seq: Int) -> Bool {
+        guard posted.possibleRefusals > 0, let first = posted.firstSent else { return false }
+        return truth.refuses(posted.command, by: app.actor, in: posted.room, from: first, before: seq)
     }
 }

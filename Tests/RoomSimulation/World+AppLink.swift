@@ -170,6 +170,7 @@ extension World {
         let head = truth.head(of: room)
         let first = app.posted[place].firstSent ?? head
         app.posted[place].firstSent = first
+        app.posted[place].possibleRefusals += 1
         let (truth, actor, number) = (truth, app.actor, app.number)
         socket.node.host.registry.submit(
             CommandRequest(
@@ -214,6 +215,12 @@ extension World {
     private func answered(
         _ app: SimulatedApp, _ socket: SimulatedApp.Socket, _ id: Int64?, _ place: Int, _ outcome: CommandOutcome
     ) {
+        switch outcome {
+        case .acknowledged, .failed(.unavailable), .failed(.busy), .failed(.refused(.rateLimited)):
+            app.posted[place].possibleRefusals -= 1
+        case .keyReused, .failed(.refused), .failed(.outcomeUnknown), .failed(.noSuchRoom), .failed(.internalFault):
+            break
+        }
         let message: [UInt8]
         switch outcome {
         case .acknowledged(let seq, let keyed, let result):
