@@ -21,8 +21,6 @@ from interop_clients import Aiohttp, Curl, Picows, Raw, WebsocketClient, Websock
 EVENTS = 600
 WINDOW = 100
 """The most unanswered commands of the publisher."""
-AHEAD = 1_000
-"""Events by which the publisher may be ahead of the slowest client: one that falls further behind gets a snapshot."""
 MISSED = 100
 """The fewest events that happen while a client has no connection."""
 DEADLINE = 500.0
@@ -61,9 +59,6 @@ class Room(threading.Thread):
         except Exception as failure:
             self.failure = failure
 
-    def slowest(self):
-        return min((client.follower.seq for client in self.clients if client.is_following), default=self.last)
-
     async def _publish(self):
         # All clients are there from the first event on.
         while not all(client.subscribed.is_set() for client in self.clients):
@@ -76,8 +71,6 @@ class Room(threading.Thread):
             free = asyncio.Semaphore(WINDOW)
             tasks.create_task(self._read(connection, free, tasks))
             for number in range(EVENTS):
-                while self.seq - self.slowest() > AHEAD:
-                    await asyncio.sleep(0.01)
                 await free.acquire()
                 await self._send(connection, number)
 
@@ -117,10 +110,6 @@ class Run(threading.Thread):
         self.dropped_at = self.resumed_at = self.added = self.close_code = None
         self.extensions, self.compresses, self.subprotocols = [], [], []
         self.ids = iter(range(1, 100))
-
-    @property
-    def is_following(self):
-        return self.is_alive() and self.follower.seq is not None
 
     def run(self):
         try:

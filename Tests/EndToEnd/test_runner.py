@@ -23,7 +23,7 @@ def test_passes(): pass
 def test_fails_once(what):
     print("BACKLINE_SEED=4711")
     assert once("python-once"), "x" * 1000
-    assert os.environ["BACKLINE_SEED"] == "4711", "it is run again with its seed"
+    assert os.environ["BACKLINE_NEW_SEED"] == "4711", "it is run again with its seed"
 def test_fails(): assert 1 == 2
 def test_ends_its_process(): os._exit(3)
 """

@@ -59,7 +59,8 @@ def judge(steps):
 
 
 def passes_alone(result):
-    environment = {**os.environ, **({"BACKLINE_SEED": result.seed} if result.seed else {})}
+    # As new, so that all other input is as it was: of several seeds, BACKLINE_SEED would leave one, and change fixed ones.
+    environment = {**os.environ, **({"BACKLINE_NEW_SEED": result.seed} if result.seed else {})}
     for number in range(1, TIMES + 1):
         print(f"\n-- alone, {number} of {TIMES}: {result.name}", flush=True)
         if not PARTS[result.part][1](result.test, environment):
