@@ -18,7 +18,7 @@ import steps
 import wires
 
 SCENES = []
-#: Those of SCENES whose layout is the same on a laptop but for its width, such as dialogs.
+#: Those of SCENES whose layout is the same on a laptop but for its width, such as dialogs. With little motion they are there at once.
 NARROW = set()
 
 
@@ -35,9 +35,9 @@ def narrow_scene(function):
 class Stage:
     """One device at one server. Pages and parties end with `clear`."""
 
-    def __init__(self, chromium, server, device, make_server=None, scheme="dark"):
+    def __init__(self, chromium, server, device, make_server=None, **preferences):
         self.chromium, self.server, self.device, self.make_server = chromium, server, device, make_server
-        self.scheme = scheme
+        self.preferences = preferences
         self._ends = contextlib.ExitStack()
         self.watches = []
 
@@ -55,7 +55,7 @@ class Stage:
 
     def page(self, path, person=None, server=None, has_clock=False, **options):
         """A page of a new profile; with `has_clock`, its time can be moved on."""
-        context = self.chromium.context(server or self.server, device=self.device, scheme=self.scheme, **options)
+        context = self.chromium.context(server or self.server, device=self.device, **self.preferences | options)
         self._ends.callback(context.close)
         self.watches.append(context.watch)
         if person:
@@ -129,7 +129,7 @@ def home(stage):
     yield "start-a-room-nameless", page
 
 
-@scene
+@narrow_scene
 def home_with_rooms_of_ones_own(stage):
     mina = parties.Line(stage.server).session("Mina")
     first = stage.party(parties.rooftop, owner=mina)
@@ -158,7 +158,7 @@ def home_without_a_connection(stage):
 # Joining.
 
 
-@scene
+@narrow_scene
 def joining(stage):
     party = stage.party()
     page = stage.page(party.path)
@@ -241,7 +241,7 @@ def between_phone_and_laptop(stage):
 @narrow_scene
 def reactions(stage):
     party = stage.party()
-    page = stage.guest(party)
+    page = stage.guest(party, reduced_motion="no-preference")
     steps.on_air(page, "Maré Alta")
     page.locator(".reaction").first.wait_for()
     # They rise for two minutes, not two seconds.
@@ -632,7 +632,7 @@ def statistics_of_nothing(stage):
 # Nearby.
 
 
-@scene
+@narrow_scene
 def nearby(stage):
     stage.party(parties.neighbourhood)
     place = {"latitude": 41.1405, "longitude": -8.6110}
@@ -729,7 +729,7 @@ def removed_from_a_room(stage):
     yield "removed", page
 
 
-@scene
+@narrow_scene
 def a_closed_room(stage):
     party = stage.party()
     page = stage.guest(party)

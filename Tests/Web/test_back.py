@@ -63,9 +63,7 @@ OPENS = {
 }
 
 
-@pytest.mark.parametrize("device", [
-    pytest.param(device, id=device.name, marks=[] if device.touch else [pytest.mark.soak("the same on another device")])
-    for device in browsers.DEVICES])
+@pytest.mark.parametrize("device", browsers.in_the_gate_on(browsers.PHONE))
 def test_back_closes_every_kind_of_sheet_and_then_leaves(visit, party, house, device):
     room = party(parties.rooftop, house)
     page = entered(visit, house, room, room.mina, device)
@@ -138,7 +136,7 @@ def test_a_sheet_that_ends_in_another_room_leaves_no_step(visit, house):
     at_home(page)
 
 
-@pytest.mark.parametrize("device", browsers.DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("device", browsers.in_the_gate_on(browsers.LAPTOP))
 def test_music_of_this_device_ends_after_a_question_only(visit, party, house, device):
     room = party(parties.rooftop, house)
     page = entered(visit, house, room, room.mina, device)

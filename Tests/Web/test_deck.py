@@ -87,7 +87,7 @@ def test_a_pause_by_the_system_pauses_the_room(visit, party, house, long_songs):
     until(page, lambda: is_silent(page), "it is silent")
     page.get_by_role("button", name="Go on playing").click()
     hears(page, 0, 400)
-    assert room.state()["playback"]["status"] == "playing"
+    until(page, lambda: room.state()["playback"]["status"] == "playing", "the room goes on")
     expect(page.get_by_text("Paused by this device")).to_have_count(0)
 
 
@@ -111,7 +111,7 @@ def test_play_begins_the_deck_where_there_is_none(visit, party, house, long_song
     play = page.get_by_role("button", name="Play", exact=True)
     play.press("Space")
     hears(page, 0)
-    assert decks.deck(page)["phase"] == "on"
+    until(page, lambda: decks.deck(page)["phase"] == "on", "it is the deck")
     assert room.state()["playback"]["entry"] == entries[0]
     # Where a device plays, another one commands it, and does not become the deck.
     other.get_by_role("button", name="Pause", exact=True).click()
@@ -183,10 +183,10 @@ def test_a_deck_that_has_lost_its_files_waits_for_them(visit, party, house, long
     hears(page, 0)
     expect(line).to_be_hidden()
     until(page, lambda: not any(track.get("missing") for track in room.state()["pool"]), "the room knows what is there")
+    until(page, lambda: room.state()["playback"]["status"] == "playing", "the room goes on")
     # Nothing was skipped, and no vote was spent.
     assert not [one for one in room.mina.events(room.id) if one["type"] == "entryFinished"]
     assert [track["votes"] for track in sorted(room.state()["pool"], key=lambda track: track["title"])] == [0, 1, 1]
-    assert room.state()["playback"]["status"] == "playing"
 
 
 def test_nothing_of_files_and_pictures_leaves_the_page(visit, party, house, tmp_path, make_songs):
@@ -350,13 +350,15 @@ def test_the_deck_stops_without_the_right_to_play_and_with_the_room(visit, party
     hears(page, 0)
     room.tell("Mina", "setRole", member=room.members["Rui"], role="guest")
     until(page, lambda: is_silent(page), "it is silent")
-    assert decks.run(page, "app => [app.playing, app.store.room.deck.member ?? null, localStorage.getItem('backline.deck')]") == [None] * 3
+    until(page, lambda: decks.run(
+        page, "app => [app.playing, app.store.room.deck.member ?? null, localStorage.getItem('backline.deck')]") == [None] * 3,
+        "it is no deck")
     room.tell("Mina", "setRole", member=room.members["Rui"], role="dj")
     page.get_by_role("button", name="Take over").or_(page.get_by_role("button", name="Play on this device")).first.click()
     hears(page, 0)
     room.tell("Mina", "closeRoom")
     until(page, lambda: is_silent(page), "it is silent")
-    assert decks.run(page, "app => app.playing") is None
+    until(page, lambda: decks.run(page, "app => app.playing") is None, "it is no deck")
 
 
 KEPT = """async () => {
@@ -388,7 +390,7 @@ def test_a_deck_goes_on_after_another_screen_and_ends_with_its_session(visit, pa
     page.evaluate("navigator.storage.getDirectory().then(root => root.getDirectoryHandle('backline-library', {create: true})).then(() => 0)")
     room.mina.request("DELETE", "/v1/session")
     until(page, lambda: is_silent(page), "it is silent")
-    assert decks.run(page, "app => app.playing") is None
+    until(page, lambda: decks.run(page, "app => app.playing") is None, "it is no deck")
     page.get_by_text("You have been signed out.").wait_for()
     assert page.evaluate(KEPT) == {"deck": False, "copies": True, "songs": True}
 

@@ -97,7 +97,7 @@ def test_settings_show_what_others_set_and_why_a_change_is_refused(visit, party,
     expect(top(page).get_by_role("button", name="Room settings")).to_have_count(0)
 
 
-@pytest.mark.parametrize("device", browsers.DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("device", browsers.in_the_gate_on(browsers.PHONE))
 def test_an_owner_gives_roles_and_hands_the_room_over(visit, party, house, device):
     room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.mina, device=device)

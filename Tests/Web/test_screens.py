@@ -25,14 +25,16 @@ def test_a_screen(scene, device, chromium, house, authority, tmp_path):
         return serving.make_server(authority, tmp_path / str(next(numbers)), *options)
 
     # Dark on a phone and light on a laptop, or both on a phone. `Scripts/screens` looks at both on both.
-    stage = screens.Stage(chromium, house, device, make_server, scheme="dark" if device.touch else "light")
+    is_narrow, scheme = scene in screens.NARROW, "dark" if device.touch else "light"
+    stage = screens.Stage(
+        chromium, house, device, make_server, scheme=scheme, **({"reduced_motion": "reduce"} if is_narrow else {}))
     faults, themes = [], {}
     try:
         for name, page in scene(stage):
             browsers.settle(page)
-            theme = themes.get(page, stage.scheme)
+            theme = themes.get(page, scheme)
             faults += [f"{name}, {theme}: {fault}" for fault in browsers.faults(page)]
-            if scene in screens.NARROW:
+            if is_narrow:
                 # Only colours differ. The page stays as it is: what it shows next is looked at in this theme first.
                 themes[page] = theme = "dark" if theme == "light" else "light"
                 browsers.show_theme(page, theme)
