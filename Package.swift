@@ -30,7 +30,6 @@ let serviceLifecycle = product("ServiceLifecycle", "swift-service-lifecycle", fo
 let hummingbird = product("Hummingbird", "hummingbird", for: ["Server"])
 let hummingbirdCore = product("HummingbirdCore", "hummingbird", for: ["Server"])
 let httpTypes = product("HTTPTypes", "swift-http-types", for: ["Server"])
-let jwtKit = product("JWTKit", "jwt-kit", for: ["Server"])
 
 func target(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
@@ -66,7 +65,6 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // Pure: no I/O, no clock, no randomness.
@@ -122,7 +120,7 @@ let package = Package(
         target("LogMaintenance", ["RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"]),
         target("PrometheusMetrics", [coreMetrics]),
         target("LogOutput", [nioPosix]),
-        target("IdentityTokens", ["ByteText", "RoomWire", jwtKit]),
+        target("IdentityTokens", ["ByteText", "RoomWire", "TLSTransport"]),
         // The plugin compiles Documentation/openapi.yaml into it.
         .target(
             name: "PushServer",

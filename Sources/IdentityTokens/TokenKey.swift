@@ -1,6 +1,6 @@
 import ByteText
-import JWTKit
 import RoomWire
+import TLSTransport
 
 /// A key of an identity provider, and the one algorithm for which it is used.
 ///
@@ -28,50 +28,30 @@ package struct TokenKey: Sendable {
 
     /// Its name in a key set; a token that names another key is not verified with this one.
     let id: String?
-    private let signature: any JWTAlgorithm
+    private let key: SignatureKey
 
     /// The value of `alg` in tokens of this key.
-    var algorithm: String { signature.name }
+    var algorithm: String { key.algorithm.rawValue }
 
     /// Whether `signature` is this key's signature of `text`.
-    func verifies(_ signature: [UInt8], of text: [UInt8]) -> Bool {
-        // Bytes that do not even have the form of a signature are thrown as an error.
-        (try? self.signature.verify(signature, signs: text)) ?? false
-    }
-
-    private init(
-        _ id: String?, _ fault: Fault, _ add: (isolated JWTKeyCollection, JWKIdentifier) throws -> Void
-    ) async throws(Fault) {
-        let collection = JWTKeyCollection()
-        let name = JWKIdentifier(string: id ?? "")
-        do {
-            try await add(collection, name)
-            signature = try await collection.getKey(for: name)
-        } catch {
-            throw fault
-        }
-        self.id = id
-    }
+    func verifies(_ signature: [UInt8], of text: [UInt8]) -> Bool { key.verifies(signature, of: text) }
 
     // MARK: Sources of keys
 
     /// A secret that is shared with the provider, for HS256.
-    package static func secret(_ bytes: [UInt8], id: String? = nil) async throws(Fault) -> TokenKey {
+    package static func secret(_ bytes: [UInt8], id: String? = nil) throws(Fault) -> TokenKey {
         guard bytes.count >= 32 else { throw .shortSecret(bytes.count) }
-        return try await TokenKey(id, .noUsableKey) { collection, name in
-            collection.add(hmac: HMACKey(from: bytes), digestAlgorithm: .sha256, kid: name)
-        }
+        return TokenKey(id: id, key: SignatureKey(secret: bytes))
     }
 
     /// A provider's public key in PEM format, for ES256.
-    package static func publicKey(pem: String) async throws(Fault) -> TokenKey {
-        try await TokenKey(nil, .noPublicKey) { collection, name in
-            collection.add(ecdsa: try ES256PublicKey(pem: pem), kid: name)
-        }
+    package static func publicKey(pem: [UInt8]) throws(Fault) -> TokenKey {
+        guard let key = SignatureKey(p256PEM: pem) else { throw .noPublicKey }
+        return TokenKey(id: nil, key: key)
     }
 
     /// The keys of a JSON Web Key Set (RFC 7517) for ES256, RS256 or HS256; others are left out.
-    package static func keySet(json: [UInt8]) async throws(Fault) -> [TokenKey] {
+    package static func keySet(json: [UInt8]) throws(Fault) -> [TokenKey] {
         let entries: [JSONValue]?
         do {
             entries = try JSONValue(parsing: json).object?["keys"]?.array
@@ -79,36 +59,27 @@ package struct TokenKey: Sendable {
             throw .noKeySet
         }
         guard let entries else { throw .noKeySet }
-        var keys: [TokenKey] = []
-        for entry in entries {
-            guard let key = entry.object, key["use"].map({ $0.string == "sig" }) ?? true else { continue }
-            do throws(Fault) {
-                if let usable = try await Self.key(key) { keys.append(usable) }
-            } catch {
-                continue
-            }
-        }
+        let keys = entries.compactMap { $0.object.flatMap(Self.key) }
         guard !keys.isEmpty else { throw .noUsableKey }
         return keys
     }
 
-    /// Reads a key; nil if it is for another use.
-    private static func key(_ entry: JSONObject) async throws(Fault) -> TokenKey? {
+    /// Reads a key (RFC 7518 §6); nil if it is for another use, or none.
+    private static func key(_ entry: JSONObject) -> TokenKey? {
         func text(_ name: String) -> String? { entry[name]?.string }
+        func bytes(_ name: String) -> [UInt8]? { text(name).flatMap { Base64.url.decode($0.utf8) } }
+        guard entry["use"].map({ $0.string == "sig" }) ?? true else { return nil }
         let id = text("kid")
         switch (text("kty"), text("alg"), text("crv")) {
         case ("EC", "ES256", "P-256"), ("EC", nil, "P-256"):
-            return try await TokenKey(id, .noUsableKey) { collection, name in
-                try collection.add(
-                    jwk: .ecdsa(.es256, identifier: name, x: text("x"), y: text("y"), curve: .p256))
-            }
+            guard let x = bytes("x"), let y = bytes("y") else { return nil }
+            return SignatureKey(x: x, y: y).map { TokenKey(id: id, key: $0) }
         case ("RSA", "RS256", nil), ("RSA", nil, nil):
-            return try await TokenKey(id, .noUsableKey) { collection, name in
-                try collection.add(jwk: .rsa(.rs256, identifier: name, modulus: text("n"), exponent: text("e")))
-            }
+            guard let modulus = bytes("n"), let exponent = bytes("e") else { return nil }
+            return SignatureKey(modulus: modulus, exponent: exponent).map { TokenKey(id: id, key: $0) }
         case ("oct", "HS256", nil), ("oct", nil, nil):
-            guard let secret = text("k").flatMap({ Base64.url.decode($0.utf8) }) else { return nil }
-            return try await self.secret(secret, id: id)
+            // One that is too short is none.
+            return bytes("k").flatMap { try? secret($0, id: id) }
         case (_, _, _):
             return nil
         }

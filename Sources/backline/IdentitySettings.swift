@@ -36,16 +36,16 @@ struct IdentitySettings: ParsableArguments {
     private static let maximumFileLength = 1 << 20
 
     /// Returns the verifier of tokens; nil if no key is given.
-    func verifier() async throws -> TokenVerifier? {
+    func verifier() throws -> TokenVerifier? {
         var keys: [TokenKey] = []
-        try await read(jwtSecretFile, "jwt-secret-file") { bytes throws(TokenKey.Fault) in
-            keys.append(try await .secret(Self.withoutLineBreak(bytes)))
+        try read(jwtSecretFile, "jwt-secret-file") { bytes throws(TokenKey.Fault) in
+            keys.append(try .secret(Self.withoutLineBreak(bytes)))
         }
-        try await read(jwtKeyFile, "jwt-key-file") { bytes throws(TokenKey.Fault) in
-            keys.append(try await .publicKey(pem: String(decoding: bytes, as: UTF8.self)))
+        try read(jwtKeyFile, "jwt-key-file") { bytes throws(TokenKey.Fault) in
+            keys.append(try .publicKey(pem: bytes))
         }
-        try await read(jwtJwksFile, "jwt-jwks-file") { bytes throws(TokenKey.Fault) in
-            keys += try await TokenKey.keySet(json: bytes)
+        try read(jwtJwksFile, "jwt-jwks-file") { bytes throws(TokenKey.Fault) in
+            keys += try TokenKey.keySet(json: bytes)
         }
         let issuer = jwtIssuer ?? Environment["BACKLINE_JWT_ISSUER"]
         let audience = jwtAudience ?? Environment["BACKLINE_JWT_AUDIENCE"]
@@ -61,14 +61,14 @@ struct IdentitySettings: ParsableArguments {
     }
 
     private func read(
-        _ flag: String?, _ name: String, _ use: ([UInt8]) async throws(TokenKey.Fault) -> Void
-    ) async throws {
+        _ flag: String?, _ name: String, _ use: ([UInt8]) throws(TokenKey.Fault) -> Void
+    ) throws {
         guard let path = flag ?? Environment[Environment.variable(name)] else { return }
         guard let bytes = FileManager.default.contents(atPath: path).map({ [UInt8]($0) }),
             bytes.count <= Self.maximumFileLength
         else { throw Failure.usage("--\(name): \(path) cannot be read, or is longer than 1 MiB") }
         do throws(TokenKey.Fault) {
-            try await use(bytes)
+            try use(bytes)
         } catch {
             throw Failure.usage("--\(name): \(path): \(error.description)")
         }

@@ -114,7 +114,7 @@ struct Serve: AsyncParsableCommand {
         let logger = Logger(label: "backline")
         // All settings are checked before anything is opened or made.
         var settings = try serverSettings(node: node)
-        settings.tokens = try await identities.verifier()
+        settings.tokens = try identities.verifier()
         var roomSettings = try roomSettings()
         let isPlain = try plain || Environment.isSet("BACKLINE_PLAIN")
         try statistics.apply(to: &roomSettings)

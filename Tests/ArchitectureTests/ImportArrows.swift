@@ -78,7 +78,7 @@ let importArrows: [ImportArrow] = {
             ["FoundationEssentials"]),
         arrow(
             "WebClient", ["ByteText", "SystemErrors", "TLSTransport", "WebSocketCodec"], platform.union(["NIOCore"])),
-        arrow("IdentityTokens", ["ByteText", "RoomWire"], ["JWTKit"]),
+        arrow("IdentityTokens", ["ByteText", "RoomWire", "TLSTransport"]),
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow("LogOutput", [], platform.union(["NIOPosix", "Synchronization"])),
         arrow(
