@@ -128,7 +128,7 @@ package struct SignatureKey: Sendable {
         defer { OpenSSLError.clearQueue() }
         guard let pointer = unsafe pointer else { return nil }
         unsafe self.pointer = pointer
-        let context = unsafe EVP_PKEY_CTX_new(pointer, nil)
+        guard let context = unsafe EVP_PKEY_CTX_new(pointer, nil) else { return nil }
         defer { unsafe EVP_PKEY_CTX_free(context) }
         guard unsafe EVP_PKEY_public_check(context) == 1 else { return nil }
     }

@@ -13,6 +13,12 @@ private let chosen = getenv("BACKLINE_MUTANT").flatMap { Int(String(cString: $0)
 
 package func mutant(_ number: Int) -> Bool { number == chosen }
 """
+TESTS = """
+for target in package.targets where target.type == .test {
+    target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
+}
+"""
+"""For the manifest: to optimise the tests would take longer than all that they test."""
 ERROR = re.compile(r"^(/\S+\.swift):(\d+):\d+: error: ", re.M)
 
 
@@ -53,7 +59,7 @@ def build(tree, numbered, suites, say):
     """Builds a copy of the sources with mutants; returns the numbers of those that compile."""
     (tree / "Sources/ByteText/Mutant.swift").write_text(SWITCH)
     manifest = (tree / "Package.swift").read_text()
-    (tree / "Package.swift").write_text(manifest.replace(".treatAllWarnings(as: .error),", ""))
+    (tree / "Package.swift").write_text(manifest.replace(".treatAllWarnings(as: .error),", "") + TESTS)
     sources = {path: (tree / path).read_text() for path in {one.path for _, one in numbered}}
     left, failed = dict(numbered), True
     while failed:
