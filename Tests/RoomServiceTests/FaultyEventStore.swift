@@ -65,7 +65,8 @@ final class FaultyEventStore: EventStore {
     static let unreachable = StorageFault.unreachable(.init(message: "nobody there"))
     private static let answerLost = StorageFault.outcomeUnknown(.init(message: "the answer was lost"))
 
-    private let log = MemoryEventStore()
+    /// Where everything is; what is counted there has no faults.
+    let log = MemoryEventStore()
     private let state = Mutex(State())
 
     // MARK: Plans

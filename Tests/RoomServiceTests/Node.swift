@@ -21,14 +21,15 @@ final class Node: Sendable {
     private let time: VirtualTime
 
     init(
-        store: FaultyEventStore, settings: RoomHostSettings, clock: ManualClock, bus: (any NodeBus)? = nil,
-        name: String = "node", on time: VirtualTime
+        store: FaultyEventStore, isCounting: Bool = false, settings: RoomHostSettings, clock: ManualClock,
+        bus: (any NodeBus)? = nil, name: String = "node", on time: VirtualTime
     ) {
         self.store = store
         self.time = time
         feed = RecordingFeed(store: store)
         host = RoomHost(
-            store: store, settings: settings, loops: (0..<2).map { _ in time.makeLoop() },
+            store: store, statistics: isCounting ? store.log : nil, settings: settings,
+            loops: (0..<2).map { _ in time.makeLoop() },
             clock: ServerClock(milliseconds: { Double(clock.now) }, wait: { await time.sleep(for: $0) }),
             randomness: ServerRandomness { time.dice.bits() }, bus: bus, node: name, metrics: metrics,
             logger: log.logger)
@@ -113,8 +114,8 @@ final class Answer: Sendable {
 /// Runs processes on one log and on virtual time while `body` lasts, and expects that nobody was shown what they must not be.
 func withNodes(
     _ count: Int = 1, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
-    bus: (any NodeBus)? = nil, name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in },
-    _ body: ([Node]) async throws -> Void
+    bus: (any NodeBus)? = nil, name: String = "node", isCounting: Bool = false,
+    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: ([Node]) async throws -> Void
 ) async throws {
     var settings = RoomHostSettings()
     settings.answers.answeredDeltaBytes = .max
@@ -127,7 +128,9 @@ func withNodes(
     change(&settings)
     try await onVirtualTime { time in
         let nodes = (0..<count).map { number in
-            Node(store: store, settings: settings, clock: clock, bus: bus, name: "\(name)-\(number)", on: time)
+            Node(
+                store: store, isCounting: isCounting, settings: settings, clock: clock, bus: bus,
+                name: "\(name)-\(number)", on: time)
         }
         try await withThrowingDiscardingTaskGroup { group in
             for node in nodes { group.addTask { await node.host.run() } }
@@ -141,12 +144,12 @@ func withNodes(
 /// Runs one process while `body` runs; see ``withNodes(_:on:clock:settings:_:)``.
 func withNode(
     on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(), bus: (any NodeBus)? = nil,
-    name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in },
+    name: String = "node", isCounting: Bool = false, settings change: (inout RoomHostSettings) -> Void = { _ in },
     _ body: (Node) async throws -> Void
 ) async throws {
-    try await withNodes(1, on: store, clock: clock, bus: bus, name: name, settings: change) { nodes in
-        try await body(nodes[0])
-    }
+    try await withNodes(
+        1, on: store, clock: clock, bus: bus, name: name, isCounting: isCounting, settings: change
+    ) { try await body($0[0]) }
 }
 
 extension CreateRoomRequest {

@@ -127,7 +127,8 @@ class Chromium:
     def context(self, server, device=PHONE, scheme="dark", language="en-GB", host="localhost", **options):
         """A new profile, and its watch as `context.watch`. A language is a tag such as `de-DE`; a host one of HOSTS.
 
-        A person with a laptop likes little motion, which takes a fifth of the work of a page that is open.
+        A person with a laptop likes little motion unless a test says otherwise: motion takes a fifth of the work of a page
+        that is open.
         """
         options.setdefault("reduced_motion", "no-preference" if device.touch else "reduce")
         options.setdefault("timezone_id", "Europe/Lisbon")

@@ -375,7 +375,8 @@ def adding(stage):
 @scene
 def the_dj(stage):
     party = stage.party()
-    page = stage.dj(party)
+    # With motion, on a laptop too.
+    page = stage.dj(party, reduced_motion="no-preference")
     steps.on_air(page, "Maré Alta")
     steps.pane(page, "pool").locator("li.row").first.wait_for()
     if stage.on_phone:

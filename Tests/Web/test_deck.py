@@ -21,9 +21,9 @@ import wires
 NEAR_MS = 150
 """What is told is what is heard, within this."""
 
-def opened(visit, server, room, songs, person=None, ears=decks.MODEL):
+def opened(visit, server, room, songs, person=None, ears=decks.MODEL, **options):
     """A page of a person, Mina unless told otherwise, which has songs and ears; the tracks are in the room."""
-    page = visit(server, None, person or room.mina, device=browsers.LAPTOP)
+    page = visit(server, None, person or room.mina, device=browsers.LAPTOP, **options)
     decks.listening(page.context, ears)
     page.goto(room.path)
     page.get_by_role("button", name="Play on this device").wait_for()
@@ -100,7 +100,7 @@ KEEPS_NOTHING = NO_PICKER + "StorageManager.prototype.getDirectory = () => Promi
 
 def test_play_begins_the_deck_where_there_is_none(visit, party, house, long_songs):
     room = party(parties.empty, house)
-    page, tracks = opened(visit, house, room, long_songs(2, ("flac", "mp3")))
+    page, tracks = opened(visit, house, room, long_songs(2, ("flac", "mp3")), reduced_motion="no-preference")
     entries = [room.tell("Mina", "enqueue", track=track)["entry"] for track in tracks]
     other = visit(house, None, room.mina, device=browsers.LAPTOP)
     sent = []
