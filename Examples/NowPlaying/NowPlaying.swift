@@ -47,7 +47,11 @@ import RoomClientNIO
                 }
             }
             group.addTask { try await tellFaults(of: client) }
-            try await show(arguments.room, of: client) { session.keep(try await client.token()) }
+            group.addTask {
+                try await show(arguments.room, of: client) { session.keep(try await client.token()) }
+            }
+            // The first that ends is the end of all.
+            try await group.next()
             group.cancelAll()
         }
     }

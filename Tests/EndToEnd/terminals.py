@@ -1,5 +1,6 @@
 """The commands of a person in a room, and a terminal for them: a pseudo-terminal, and what a person would see on it."""
 
+import asyncio
 import contextlib
 import fcntl
 import json
@@ -14,16 +15,19 @@ import threading
 import time
 
 import pyte
+import websockets.asyncio.client
+import websockets.asyncio.server
+import websockets.exceptions
 
 import backline
 
 
 class Home:
-    """A person's settings folder at one server."""
+    """A person's settings folder at one server, and the program that uses it."""
 
-    def __init__(self, folder, server, authority=None):
+    def __init__(self, folder, server, authority=None, program=None):
         self.folder, self.server = folder, server
-        self.authority = authority
+        self.authority, self.program = authority, program or backline.program()
 
     def environment(self, **more):
         kept = {name: value for name, value in os.environ.items()
@@ -33,7 +37,7 @@ class Home:
     def run(self, *arguments, input="", code=0, **environment):
         """Runs a command to its end; returns its standard output, or its standard error if it must fail."""
         ended = subprocess.run(
-            [backline.program(), *arguments], capture_output=True, text=True, input=input, timeout=backline.PATIENCE,
+            [self.program, *arguments], capture_output=True, text=True, input=input, timeout=backline.PATIENCE,
             env=self.environment(**environment), cwd=self.folder)
         assert ended.returncode == code, ended
         assert not (ended.stdout and code), ended
@@ -53,12 +57,50 @@ class Home:
         return self
 
 
+class Overheard:
+    """The way of sockets to a server, which keeps the commands that are given over it."""
+
+    def __init__(self, server):
+        self.server = server
+        #: The commands as they were sent, in order.
+        self.commands = []
+
+    async def _listen(self):
+        return await websockets.asyncio.server.serve(
+            self._pass, "127.0.0.1", 0, subprotocols=[backline.PROTOCOL], compression=None, ping_interval=None)
+
+    async def _pass(self, client):
+        path, token = client.request.path, client.request.headers["Authorization"]
+        async with websockets.asyncio.client.connect(
+                f"wss://{self.server.host}:{self.server.port}{path}", ssl=self.server.context(), proxy=None,
+                additional_headers={"Authorization": token}, subprotocols=[backline.PROTOCOL]) as server:
+            answers = asyncio.create_task(self._copy(server, client))
+            await self._copy(client, server)
+            answers.cancel()
+
+    async def _copy(self, source, target):
+        with contextlib.suppress(websockets.exceptions.ConnectionClosed):
+            async for text in source:
+                message = json.loads(text)
+                if message["type"] == "command":
+                    self.commands.append(message["command"])
+                await target.send(text)
+
+    def __enter__(self):
+        self._listener = backline._on_loop(self._listen())
+        self.origin = f"http://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}"
+        return self
+
+    def __exit__(self, *_):
+        backline._loop().call_soon_threadsafe(self._listener.close)
+
+
 class Lines:
     """A command that prints lines until it is stopped."""
 
     def __init__(self, home, *arguments, **environment):
         self.process = subprocess.Popen(
-            [backline.program(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [home.program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, env=home.environment(**environment), cwd=home.folder)
         self.lines = []
         self.reader = threading.Thread(target=self._read, daemon=True)
@@ -101,7 +143,7 @@ class Terminal:
         self._set_size(columns, rows)
         self.before = termios.tcgetattr(slave)
         self.process = subprocess.Popen(
-            [backline.program(), *arguments], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            [home.program, *arguments], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
             env=home.environment(**environment), cwd=home.folder, preexec_fn=_take_terminal)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -40,6 +41,20 @@ def test_files_that_a_page_names_are_there(page):
     """A path that begins with a folder of the repository, without placeholders."""
     named = set(re.findall(r"`((?:Sources|Tests|Documentation|Schema|Benchmarks|Scripts)/[\w./+-]+)`", prose(page)))
     assert not {path for path in named if not os.path.exists(os.path.join(TREE, path))}
+
+
+@pytest.mark.parametrize(("heading", "example", "others"), [
+    ("Adding a command", "voteSkip", {
+        "Sources/WebClient/Pages/wire/messages.d.ts", "Documentation/Client.md", "Documentation/Terminal.md"}),
+    ("Adding an event", "skipVoteCast", {"Sources/RoomWire/EventJSON+Parts.swift"})])
+def test_a_search_finds_the_files_that_an_addition_takes(heading, example, others):
+    table = re.search(rf"^## {heading}$(.*?)^Tests:$", read("CONTRIBUTING.md"), re.MULTILINE | re.DOTALL)[1]
+    named = {path for row in table.splitlines() if row.startswith("|")
+             for path in re.findall(r"`((?:Sources|Documentation)/[^`]+\.\w+)`", row)}
+    searched = [*pathlib.Path(TREE, "Sources").rglob("*.*"), *pathlib.Path(TREE, "Documentation").glob("*.*")]
+    found = {str(path.relative_to(TREE)) for path in searched if path.is_file()
+             and re.search(rf"\b{example}\b", path.read_text(encoding="utf-8", errors="ignore"))}
+    assert others <= named and found == named - others
 
 
 def test_the_readme_is_short():

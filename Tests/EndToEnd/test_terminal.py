@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import backline
-from terminals import Home, Lines, Terminal, settled
+from terminals import Home, Lines, Overheard, Terminal, settled
 
 HOSTILE = "\u202eevil\u2066 \u200fsong"
 
@@ -43,6 +43,17 @@ def kitchen(home):
         {"source": "test", "sourceId": "3", "title": "Song 2", "artist": "Blur"}])
     home.remember(home.person, (room["code"], "Kitchen"))
     return room["code"]
+
+
+@pytest.fixture
+def overheard(home, kitchen):
+    """Ana's settings at a way to the server that keeps what she commands, and that way."""
+    with Overheard(home.server) as way:
+        folder = home.folder / "overheard"
+        folder.mkdir()
+        made = Home(folder, way)
+        made.remember(home.person, (kitchen, "Kitchen"))
+        yield made, way.commands
 
 
 @pytest.fixture
@@ -159,6 +170,22 @@ def test_scripts_read_the_pool_and_every_result(home):
 def test_what_is_done_to_nothing_is_not_said_to_be_done(home, kitchen):
     assert f"nothing is on air in the room {kitchen}" in home.run("pause", code=1)
     assert f"nothing is on air in the room {kitchen}" in home.run("skip", "--json", code=1)
+
+
+def test_commands_for_the_song_on_air_name_its_entry(home, overheard):
+    """So they do nothing to the next song, which may have begun meanwhile."""
+    home.run("queue", "1")
+    home.run("play")
+    ana, commands = overheard
+    for command in "pause", "play", "skip":
+        ana.run(command)
+    assert [(command["type"], command.get("entry")) for command in commands] == [
+        ("pause", 1), ("resume", 1), ("skip", 1)]
+
+
+def test_tracks_that_the_deck_lacks_or_cannot_play_are_marked(home, kitchen):
+    home.person.command(kitchen, "setMissing", tracks=[3])
+    assert home.run("tracks").splitlines()[-1] == "3  Song 2 – Blur (not playable)"
 
 
 def test_a_word_is_a_track_where_the_room_has_one_with_it(home, kitchen):
@@ -428,6 +455,21 @@ def test_a_dj_runs_the_deck_on_the_screen(home, kitchen, ben):
         terminal.press("?")
         terminal.until("vote for the track, or take the vote back")
         assert "skip to the next song" not in "\n".join(terminal.display)
+
+
+def test_keys_for_the_song_on_air_name_its_entry(home, overheard):
+    home.run("queue", "1")
+    home.run("play")
+    ana, commands = overheard
+    with Terminal(ana, "watch") as terminal:
+        for key, before, after in (" ", "Space pause", "Space go on"), (" ", "Space go on", "Space pause"), \
+                ("n", "Space pause", "Nothing on air"):
+            terminal.until(before)
+            terminal.press(key)
+            terminal.until(after)
+        backline.eventually(lambda: len(commands) == 3, "three commands")
+    assert [(command["type"], command.get("entry")) for command in commands] == [
+        ("pause", 1), ("resume", 1), ("skip", 1)]
 
 
 def test_members_come_and_go_on_the_screen(home, kitchen):

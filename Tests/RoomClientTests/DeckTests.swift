@@ -162,18 +162,25 @@ import Testing
         }
     }
 
-    @Test func `what is meant for a song is not done to the next one`() async throws {
+    /// What an app does to the song that it shows on air.
+    enum Control: CaseIterable { case pause, resume, seek, skip }
+
+    @Test(arguments: Control.allCases)
+    func `what is meant for a song is not done to the next one`(_ control: Control) async throws {
         try await withDeck(.votes) { _, room, _ in
             // The room has not been heard of it yet.
             server.perform(.skip(entry: RoomDomain.EntryID(rawValue: 1)))
-            let entry = room.playback?.entry
-            try await room.pause()
-            try await room.send(.seek(to: .seconds(30), of: entry))
-            try await room.send(.skip(entry))
+            if control == .resume { server.perform(.pause(entry: nil)) }
+            let before = server.seq
+            switch control {
+            case .pause: try await room.pause()
+            case .resume: try await room.resume()
+            case .seek: try await room.seek(to: .seconds(30))
+            case .skip: try await room.skip()
+            }
+            #expect(server.seq == before)
             try await until { room.playback?.track == song(4) && room.pending.isEmpty }
-            #expect(room.playback?.isPaused == false)
-            #expect(room.playback?.position == .zero)
-            #expect(room.history.count == 1)
+            #expect(room.playback?.isPaused == (control == .resume))
         }
     }
 

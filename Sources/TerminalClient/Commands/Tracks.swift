@@ -57,7 +57,7 @@ struct PoolRow: Sendable, Equatable {
     func text(_ signs: Signs) -> String {
         var notes: [String] = []
         if let duration = track.info.duration { notes.append(ClockText.of(duration)) }
-        if track.isMissing { notes.append("not on the deck") }
+        if track.isMissing { notes.append("not playable") }
         if isOnAir { notes.append("on air") }
         if let place { notes.append("number \(place) in the queue") }
         if track.votes > 0 {
