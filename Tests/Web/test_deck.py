@@ -261,6 +261,26 @@ def test_a_song_without_a_file_is_not_chosen_and_skipped_with_a_word(visit, part
     assert [(one["track"], one.get("missing", False)) for one in finished()] == [(tracks[0], False), (tracks[1], False), (ghost, True)]
 
 
+def test_a_file_that_cannot_be_played_is_not_said_to_be_missing(visit, party, house, long_songs):
+    room = party(parties.empty, house)
+    page, tracks = opened(visit, house, room, long_songs(2, ("mp3", "flac")))
+    start(page)
+    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
+    hears(page, 0)
+    next_entry = room.tell("Mina", "enqueue", track=tracks[1])["entry"]
+    decks.run(page, """async (app, track) => {
+        const device = await app.device();
+        device.songOf(track).unplayable = true;
+        device.touch();
+    }""", tracks[1])
+    expect(page.get_by_text("cannot be played on this device.")).to_contain_text("Next: ")
+    expect(page.get_by_role("button", name="Choose another file")).to_be_visible()
+    room.tell("Mina", "play", entry=next_entry)
+    page.get_by_text("This song cannot be played on this device.").wait_for()
+    expect(page.get_by_role("button", name="Choose another file")).to_be_visible()
+    expect(page.get_by_text("is not on this device.")).to_have_count(0)
+
+
 def test_a_song_goes_on_beyond_the_length_that_is_claimed(visit, party, house, make_songs):
     room = party(parties.empty, house)
     page = visit(house, None, room.mina, device=browsers.LAPTOP)

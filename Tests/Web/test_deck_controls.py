@@ -26,6 +26,8 @@ def test_the_systems_controls_are_a_djs(visit, party, house, long_songs):
     page = visit(house, None, room.mina, device=browsers.LAPTOP)
     page.add_init_script(KEEP_HANDLERS)
     decks.listening(page.context)
+    sent = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(json.loads(frame))))
     page.goto(room.path)
     page.get_by_role("button", name="Play on this device").wait_for()
     decks.keep_files(page, long_songs(2, ("mp3", "flac")))
@@ -55,6 +57,9 @@ def test_the_systems_controls_are_a_djs(visit, party, house, long_songs):
     control("nexttrack")
     playback(entry=entries[1])
     hears(page, 1)
+    # Each says which song is meant.
+    named = [one["command"] for one in sent if one.get("type") == "command" and one["command"]["type"] in ("pause", "resume", "seek", "skip")]
+    assert [(one["type"], one["entry"]) for one in named] == [(type, entries[0]) for type in ("pause", "resume", "seek", "skip")]
     page.get_by_role("button", name="Playing on this device").click()
     page.get_by_role("button", name="Stop playing here").click()
     until(page, lambda: is_silent(page), "it is silent")

@@ -46,8 +46,9 @@ def test_a_ban_that_is_lifted_is_noticed(visit, party, house):
         lambda page: page.clock.run_for(31_000),
     )
     for way in ways:
-        room, page = banned(visit, party, house, durationMs=3_600_000)
+        room, page = banned(visit, party, house, durationMs=3_600_000, reason="Kept shouting")
         expect(page.get_by_text("You can come back in")).to_be_visible()
+        expect(page.locator(".reason")).to_contain_text("Kept shouting")
         if way is ways[-1]:
             page.clock.install()
             page.reload()
@@ -134,3 +135,25 @@ def test_rows_of_a_closed_room_have_no_votes_to_give(visit, party, house):
     page.locator("a.logo").click()
     expect(page.get_by_text("Listen together.")).to_be_visible()
     expect(page.locator(f".room-card[href='{room.path}']")).to_have_count(0)
+
+
+def test_a_vote_to_skip_is_taken_back_by_a_second_tap(visit, party, house):
+    room = party(parties.rooftop, house, present=True)
+    page = visit(house, room.path, person=room.guests["Ines"])
+    steps.on_air(page, "Maré Alta")
+    before = room.state()["playback"].get("skipVotes", 0)
+    skip = page.locator("button.skip")
+    for votes in (before + 1, before):
+        skip.click()
+        backline.eventually(
+            lambda votes=votes: room.state()["playback"].get("skipVotes", 0) == votes, f"{votes} votes to skip")
+
+
+def test_what_the_deck_cannot_play_is_marked_for_everybody(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = visit(house, room.path, person=room.guests["Ines"])
+    steps.on_air(page, "Maré Alta")
+    room.tell("Mina", "setMissing", tracks=[room.ids["Warm Machines"]])
+    expect(steps.row(page, "requests", "Warm Machines")).to_contain_text("Not playable")
+    room.tell("Mina", "setMissing", tracks=[])
+    expect(steps.row(page, "requests", "Warm Machines")).not_to_contain_text("Not playable")

@@ -320,8 +320,17 @@ export class Device {
    * @param {number} track
    */
   canPlay(track) {
+    return this.songOf(track) !== undefined && !this.isUnplayable(track);
+  }
+
+  /**
+   * Whether a track's file is here, and this device cannot play it.
+   *
+   * @param {number} track
+   */
+  isUnplayable(track) {
     const song = this.songOf(track);
-    return song !== undefined && !song.unplayable && !this.#broken.has(song.sourceId);
+    return song !== undefined && (song.unplayable === true || this.#broken.has(song.sourceId));
   }
 
   /**

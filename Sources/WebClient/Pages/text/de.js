@@ -176,7 +176,7 @@ export const de = {
       guest: 'Du bist jetzt Gast.',
     },
     joined: (/** @type {string} */ room) => `Du bist jetzt in ${room}.`,
-    missing: (/** @type {string} */ title) => `„${title}“ wurde übersprungen: Die Datei ist nicht auf dem Abspielgerät.`,
+    missing: (/** @type {string} */ title) => `„${title}“ wurde übersprungen: Das Abspielgerät kann ihn nicht spielen.`,
   },
 
   lists: {
@@ -468,7 +468,7 @@ export const de = {
     ended: 'bis zum Ende',
     skipped: (/** @type {string} */ time) => `übersprungen bei ${time}`,
     replaced: (/** @type {string} */ time) => `ersetzt bei ${time}`,
-    missing: 'übersprungen, die Datei war nicht auf dem Abspielgerät',
+    missing: 'übersprungen, das Abspielgerät konnte ihn nicht spielen',
     again: 'Nochmal wünschen',
     againNamed: (/** @type {string} */ title) => `${title} noch einmal wünschen`,
     asked: 'Gewünscht',
@@ -566,7 +566,10 @@ export const de = {
     told: 'Der Raum weiß jetzt, was lief.',
     missing: 'Dieser Song ist nicht auf diesem Gerät.',
     missingNext: (/** @type {string} */ title) => `Danach: ${title} ist nicht auf diesem Gerät.`,
+    unplayable: 'Diesen Song kann dieses Gerät nicht spielen.',
+    unplayableNext: (/** @type {string} */ title) => `Danach: ${title} kann dieses Gerät nicht spielen.`,
     find: 'Datei suchen',
+    findOther: 'Andere Datei wählen',
     skip: 'Überspringen',
     seconds: (/** @type {number} */ s) => `${s}\u00a0s`,
     away: 'Nicht auf diesem Gerät',

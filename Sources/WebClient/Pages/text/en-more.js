@@ -261,7 +261,7 @@ export const more = {
     ended: 'to the end',
     skipped: (/** @type {string} */ time) => `skipped at ${time}`,
     replaced: (/** @type {string} */ time) => `replaced at ${time}`,
-    missing: 'skipped, its file was not on the deck',
+    missing: 'skipped, the deck could not play it',
     again: 'Ask for it again',
     againNamed: (/** @type {string} */ title) => `Ask for ${title} again`,
     asked: 'Asked for',

@@ -160,7 +160,7 @@ export const t = {
       guest: 'You are a guest now.',
     },
     joined: (/** @type {string} */ room) => `You have joined ${room}.`,
-    missing: (/** @type {string} */ title) => `“${title}” was skipped: its file is not on the deck.`,
+    missing: (/** @type {string} */ title) => `“${title}” was skipped: the deck cannot play it.`,
   },
 
   lists: {

@@ -117,15 +117,24 @@ export function playHere(app) {
     if (here.wants === 'gesture') return { form: t.deck.gesture, icon: 'play', buttons: [{ label: t.deck.goOn, act: goOn, strong: true }] };
     if (here.phase !== 'on') return null;
     if (here.pausedBySystem) return { form: t.deck.paused, icon: 'pause', buttons: [{ label: t.deck.goOn, act: goOn, strong: true }] };
-    const find = (/** @type {import('../room/room.js').Track} */ track) => ({ label: t.deck.find, act: () => act((made) => made.find(track)) });
+    // What is here and cannot be played is not missing.
+    const lacking = (/** @type {import('../room/room.js').Track} */ track) => {
+      const isUnplayable = here.isUnplayable(track.track);
+      const find = { label: isUnplayable ? t.deck.findOther : t.deck.find, act: () => act((made) => made.find(track)) };
+      return { find, form: isUnplayable ? t.deck.unplayable : t.deck.missing, next: isUnplayable ? t.deck.unplayableNext : t.deck.missingNext };
+    };
     if (missing) {
+      const { form, find } = lacking(missing.track);
       return {
-        form: t.deck.missing, icon: 'search',
-        buttons: [find(missing.track), { label: t.deck.skip, act: () => act((made) => made.skipMissing()), untilMs: missing.skipAtMs }],
+        form, icon: 'search',
+        buttons: [find, { label: t.deck.skip, act: () => act((made) => made.skipMissing()), untilMs: missing.skipAtMs }],
       };
     }
     // Where nothing is here, another line asks for all of it.
-    if (missingNext && !here.lacksFiles) return { form: t.deck.missingNext, name: short(missingNext.title), icon: 'search', buttons: [find(missingNext)] };
+    if (missingNext && !here.lacksFiles) {
+      const { next, find } = lacking(missingNext);
+      return { form: next, name: short(missingNext.title), icon: 'search', buttons: [find] };
+    }
     return null;
   };
 
