@@ -6,7 +6,7 @@ import { Library } from '../../Sources/WebClient/Pages/deck/library.js';
 import { Places } from '../../Sources/WebClient/Pages/deck/places.js';
 import { SameSongs, sameSong } from '../../Sources/WebClient/Pages/room/same-song.js';
 import { joined } from './mutations.mjs';
-import { file, frame, id3Text, latin, tag, wave } from './tagged-files.mjs';
+import { cyrillic, file, frame, id3Text, latin, tag, wave } from './tagged-files.mjs';
 
 globalThis.navigator ??= /** @type {any} */ ({});
 // As browsers have it, for files that lie in no folder.
@@ -134,6 +134,37 @@ test('what a device plays is what its browser opens', async () => {
   one.hear = async () => ({ plays: true });
   await one.add([song('no.mp3', { title: 'No' })]);
   assert.equal(one.find(track({ title: 'No' }))?.unplayable, undefined);
+});
+
+test('files in doubt of their encoding follow those that are added with them', async () => {
+  const flagged = (name, title) => given(name, tag(3, [frame(3, 'TIT2', joined([0], title))]), mp3);
+  const russian = ['Мы', 'Лучшие песни', 'Группа крови'].map((title, i) => flagged(`${i}.mp3`, cyrillic(title))), [short] = russian;
+  const western = ['Öö', 'Motörhead', 'Björk'].map((title, i) => flagged(`w${i}.mp3`, latin(title)));
+  const folder = (name, inner) => ({ kind: 'directory', name, isSameEntry: async () => false, values: async function* () { yield* inner; } });
+  const handle = (one) => ({ kind: 'file', name: one.name, getFile: async () => one });
+  const inFolder = (name, one) => Object.defineProperty(new File([one], one.name), 'webkitRelativePath', { value: `Music/${name}/${one.name}` });
+  const right = ['Мы', 'Лучшие песни', 'Группа крови', 'Öö', 'Motörhead', 'Björk'], titles = (songs) => songs.map(({ title }) => title);
+  // As folders with handles, as the element for folders gives them, and as files that were picked; what is kept says so too.
+  for (const items of [
+    [folder('Music', [folder('Russian', russian.map(handle)), folder('Western', western.map(handle))])],
+    [...russian.map((one) => inFolder('Russian', one)), ...western.map((one) => inFolder('Western', one))],
+  ]) {
+    const one = library();
+    assert.equal(one.find(track({ title: 'мы' })), undefined);
+    const { songs } = await one.add(items);
+    assert.deepEqual([titles(songs), titles(songs.map(({ sourceId }) => one.kept.get(sourceId)))], [right, right]);
+    assert.equal(one.find(track({ title: 'мы' }))?.name, '0.mp3');
+  }
+  const one = library(), { songs: [alone] } = await one.add([short]);
+  assert.notEqual(alone.title, 'Мы');
+  const { songs: [among] } = await one.add(russian);
+  assert.deepEqual([among.title, among.sourceId, one.kept.get(among.sourceId).title], ['Мы', alone.sourceId, 'Мы']);
+  // What was found out with the others is known when it comes alone again, here and among what is of the west.
+  for (const items of [[short], [short, ...western.slice(1)]]) assert.equal((await one.add(items)).songs[0].title, 'Мы');
+  // One that is removed while the others are read is not written again.
+  const other = library();
+  await other.add(russian, { progress: ({ done }) => { if (done === 2) other.remove(alone.sourceId); } });
+  assert.deepEqual([other.songs.has(alone.sourceId), other.kept.has(alone.sourceId), other.songs.size], [false, false, 2]);
 });
 
 test('two thousand files: a few at once, in their order, with their progress; what is known is not asked again', async () => {

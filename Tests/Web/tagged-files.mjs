@@ -124,6 +124,11 @@ export function file(name) {
 /** Characters U+0000 to U+00FF as bytes. */
 export const latin = (text) => Uint8Array.from(text, (one) => one.charCodeAt(0));
 export const utf8 = (text) => new TextEncoder().encode(text);
+/** Texts in Windows-1251. */
+export const cyrillic = (text) => Uint8Array.from(text, (one) => {
+  const code = one.codePointAt(0);
+  return code < 128 ? code : code === 0x401 ? 0xa8 : code === 0x451 ? 0xb8 : code >= 0x410 && code <= 0x44f ? code - 0x350 : assert.fail(one);
+});
 export const big = (value, count) => Uint8Array.from({ length: count }, (_, i) => Math.floor(value / 256 ** (count - 1 - i)) % 256);
 export const little = (value, count) => big(value, count).reverse();
 export const synchsafe = (value) => Uint8Array.from([21, 14, 7, 0], (shift) => (value >>> shift) & 127);

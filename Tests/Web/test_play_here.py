@@ -112,6 +112,8 @@ def test_files_become_tracks_once(visit, party, house):
     # Once more, with one that is new.
     choose(page, songs + [("another.wav", sound("Another"))])
     page.get_by_text("1 added · 40 here already").wait_for()
+    left = page.locator(".files-left li").all_inner_texts()
+    assert [line.split("\n") for line in left] == [[name, "in the room already"] for name, _ in songs]
     assert len(room.state()["pool"]) == 41
     page.get_by_role("button", name="Done").click()
     expect(page.locator("dialog")).to_have_count(0)
@@ -206,9 +208,9 @@ def test_guests_hear_of_a_song_that_was_skipped_for_want_of_its_file(visit, part
     page = visit(house, room.path, room.guests["Ines"])
     steps.on_air(page, "Maré Alta")
     steps.tell_event(page, {"type": "entryFinished", "missing": True, "reason": "skipped", "playedMs": 0})
-    page.locator(".toast", has_text="“\u2068Maré Alta\u2069” was skipped: its file is not on the deck.").wait_for()
+    page.locator(".toast", has_text="“\u2068Maré Alta\u2069” was skipped: the deck cannot play it.").wait_for()
     steps.open_menu(page, "History")
-    page.get_by_role("dialog").get_by_text("skipped, its file was not on the deck").wait_for()
+    page.get_by_role("dialog").get_by_text("skipped, the deck could not play it").wait_for()
 
 
 def test_the_deck_speaks_another_language_at_once(visit, party, house):

@@ -17,9 +17,10 @@ const BY_NAME = new Intl.Collator(undefined, { numeric: true });
 
 /**
  * A file that was found. `root` is the handle that was given, where the browser has handles: of the file, or of the folder
- * in which it lies at `path` (names, the file's last); its permission holds for all in it.
+ * in which it lies at `path` (names, the file's last); its permission holds for all in it. `folder`: what lies in one has
+ * the same; so have files that were given by themselves, which people pick in one folder.
  *
- * @typedef {{ name: string, open(): Promise<File>, root?: FileSystemFileHandle | FileSystemDirectoryHandle, path: string[] }} Entry
+ * @typedef {{ name: string, open(): Promise<File>, root?: FileSystemFileHandle | FileSystemDirectoryHandle, path: string[], folder: unknown }} Entry
  */
 
 /**
@@ -30,7 +31,7 @@ const BY_NAME = new Intl.Collator(undefined, { numeric: true });
  * @returns {AsyncGenerator<Entry>}
  */
 export async function* walk(items, count) {
-  /** @typedef {{ item: Item, depth: number, root?: FileSystemDirectoryHandle, path: string[] }} Waiting */
+  /** @typedef {{ item: Item, depth: number, root?: FileSystemDirectoryHandle, path: string[], folder?: unknown }} Waiting */
   /** @type {Waiting[]} the next one last */
   const waiting = [];
   let left = MOST_ENTRIES;
@@ -42,20 +43,20 @@ export async function* walk(items, count) {
   };
   take(items.filter((item) => !(item instanceof File) || isShown(item.webkitRelativePath)).map((item) => ({ item, depth: 0, path: [] })));
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { item, depth, root, path } = next;
+    const { item, depth, root, path, folder } = next;
     count.waiting = waiting.length;
     if (item instanceof File) {
-      yield { name: item.name, open: async () => item, path };
+      yield { name: item.name, open: async () => item, path, folder: item.webkitRelativePath.replace(/[^/]*$/, '') };
     } else if ('kind' in item && item.kind === 'file') {
       const handle = /** @type {FileSystemFileHandle} */ (item);
-      yield { name: handle.name, open: () => handle.getFile(), root: root ?? handle, path };
+      yield { name: handle.name, open: () => handle.getFile(), root: root ?? handle, path, folder };
     } else if ('isFile' in item && item.isFile) {
-      yield { name: item.name, open: () => new Promise((resolve, reject) => /** @type {FileSystemFileEntry} */ (item).file(resolve, reject)), path };
+      yield { name: item.name, open: () => new Promise((resolve, reject) => /** @type {FileSystemFileEntry} */ (item).file(resolve, reject)), path, folder };
     } else if (depth < DEEPEST) {
       const inner = (await contents(/** @type {any} */ (item), left)).filter((one) => isShown(one.name));
       inner.sort((a, b) => BY_NAME.compare(a.name, b.name));
       const top = root ?? ('kind' in item ? /** @type {FileSystemDirectoryHandle} */ (item) : undefined);
-      take(inner.map((one) => ({ item: one, depth: depth + 1, root: top, path: [...path, one.name] })));
+      take(inner.map((one) => ({ item: one, depth: depth + 1, root: top, path: [...path, one.name], folder: item })));
     }
   }
 }

@@ -115,28 +115,32 @@ export class Library {
    *   rejects where what reads tags cannot be loaded
    */
   async add(items, { signal, progress } = {}) {
-    const { readSong, remembered } = await import('./read-song.js');
+    const { Together, readSong, remembered } = await import('./read-song.js');
     /** @type {Map<string, Song>} */
     const added = new Map();
     /** @type {Skipped[]} */
     const skipped = [];
     /** @type {Song[]} */
     const unwritten = [];
+    /** @type {import('./read-song.js').Together<Song>} */
+    const together = new Together();
     const count = { waiting: 0 };
     let done = 0, told = 0;
-    /** @type {{ entry: import('./items.js').Entry, reading: Promise<Song | import('./read-song.js').Why | 'full'> }[]} */
+    /** @type {{ entry: import('./items.js').Entry, reading: ReturnType<typeof readSong> | Promise<'full'> }[]} */
     const ahead = [];
     const takeNext = async () => {
-      const { entry: { name, open, root, path }, reading } = /** @type {typeof ahead[0]} */ (ahead.shift());
+      const { entry: { name, open, root, path, folder }, reading } = /** @type {typeof ahead[0]} */ (ahead.shift());
       progress?.({ done, total: done + count.waiting + ahead.length + 1, name });
-      const song = await reading;
+      const read = await reading;
       done += 1;
-      if (typeof song === 'string' || added.has(song.sourceId)) {
-        skipped.push({ name, why: typeof song === 'string' ? song : 'double' });
+      if (typeof read === 'string' || added.has(read.song.sourceId)) {
+        skipped.push({ name, why: typeof read === 'string' ? read : 'double' });
         return;
       }
+      const { song, guess } = read;
       const before = this.#before(song);
-      remembered(song, before);
+      remembered(song, before, guess);
+      if (guess) together.add(song, folder, guess);
       if (root) {
         if (before?.kept === 'opfs') await dropFile(before.sourceId);
         song.kept = 'handle';
@@ -162,7 +166,17 @@ export class Library {
       if (ahead.push({ entry, reading }) >= AT_ONCE) await takeNext();
     }
     while (ahead.length && !signal?.aborted) await takeNext();
-    await this.#write(unwritten);
+    for (const { of, names } of together.settled()) {
+      if (this.songs.get(of.sourceId) !== of) continue;
+      // A song of its own: others may remember the names of the one before.
+      const song = { ...of, ...names };
+      this.songs.set(song.sourceId, song);
+      if (added.has(song.sourceId)) added.set(song.sourceId, song);
+      unwritten.push(song);
+      this.#found = null;
+    }
+    // Some may have been removed, or replaced, meanwhile.
+    await this.#write(unwritten.filter((song) => this.songs.get(song.sourceId) === song));
     progress?.({ done, total: done + (signal?.aborted ? count.waiting + ahead.length : 0), name: '' });
     if (added.size && !this.#persisted) this.#persist();
     this.onChange?.();

@@ -5,6 +5,8 @@ import { typed } from './song.js';
 import { sourceOf } from './source.js';
 import { readTags } from './tags/read.js';
 
+export { Together } from './tags/text.js';
+
 /** Bytes of a file's beginning and of its end that go into its `sourceId`. */
 const EDGE = 65_536;
 /** The largest file that is taken, in bytes. */
@@ -58,7 +60,7 @@ async function idsOf(source, head, tail) {
  * @param {string} name
  * @param {(sourceId: string) => { waveform?: Uint8Array } | undefined} known  what was found out of a file before
  * @param {(file: File) => Promise<import('./heard.js').Heard>} hear
- * @returns {Promise<Song | Why>}
+ * @returns {Promise<{ song: Song, guess?: import('./tags/text.js').Guess } | Why>}
  */
 export async function readSong(open, name, known, hear = heard) {
   try {
@@ -66,7 +68,7 @@ export async function readSong(open, name, known, hear = heard) {
     if (!file.size) return 'empty';
     if (file.size > LARGEST_FILE) return 'large';
     const from = Math.max(0, file.size - EDGE), head = await source.read(0, EDGE), tail = await source.read(from, EDGE);
-    const { format, codec, picture, ...said } = await readTags({
+    const { format, codec, picture, guess, ...said } = await readTags({
       ...source,
       read: async (offset, length) => offset + length <= head.length ? head.subarray(offset, offset + length)
         : offset >= from ? tail.subarray(offset - from, offset - from + length) : source.read(offset, length),
@@ -75,12 +77,12 @@ export async function readSong(open, name, known, hear = heard) {
     /** @type {Song} */
     const song = { ...await idsOf(source, head, tail), name, size: file.size, format: format ?? 'other', ...said, addedAt: Date.now(), kept: 'memory' };
     // What was decoded before is played.
-    if (known(song.sourceId)?.waveform) return song;
+    if (known(song.sourceId)?.waveform) return { song, guess };
     const { plays, durationMs } = await hear(typed(file, song));
     if (!format && !plays) return 'format';
     if (plays === false) song.unplayable = true;
     song.durationMs ??= durationMs;
-    return song;
+    return { song, guess };
   } catch {
     return 'unreadable';
   }
@@ -91,11 +93,14 @@ export async function readSong(open, name, known, hear = heard) {
  *
  * @param {Song} song
  * @param {Song | undefined} before
+ * @param {import('./tags/text.js').Guess} [guess]
  */
-export function remembered(song, before) {
+export function remembered(song, before, guess) {
   if (!before) return;
-  const { lufs, waveform, durationMs, addedAt } = before;
+  const { lufs, waveform, durationMs, addedAt, title, artist, album } = before;
   song.addedAt = addedAt;
+  // A file in doubt may have come with others of its folder that time.
+  if (guess && Object.keys(guess.others).length > 0) Object.assign(song, { title, artist, album });
   if (lufs !== undefined) song.lufs = lufs;
   if (waveform) song.waveform = waveform;
   // What was heard is nearer than what a file says of itself.

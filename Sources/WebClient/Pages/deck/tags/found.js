@@ -1,7 +1,7 @@
 // What has been found in a file's tags, within the limits of a room's tracks.
 
 import { sourceOfBytes } from '../source.js';
-import { guessed, utf8 } from './text.js';
+import { encodingOf, utf8 } from './text.js';
 
 /** The longest text, in Unicode scalars. */
 const LONGEST_TEXT = 300;
@@ -36,12 +36,13 @@ export function clean(text) {
 }
 
 /**
- * Bytes as UTF-8, also where a last character is cut; else as Windows-1252.
+ * Bytes as UTF-8, also where a last character is cut; else in another encoding.
  *
  * @param {Uint8Array} bytes
+ * @param {import('./text.js').Encoding} [encoding]
  */
-export function decoded(bytes) {
-  return utf8(bytes) ?? new TextDecoder('windows-1252').decode(bytes);
+export function decoded(bytes, encoding = 'windows-1252') {
+  return utf8(bytes) ?? new TextDecoder(encoding).decode(bytes, { stream: true });
 }
 
 /**
@@ -138,33 +139,36 @@ export class Found {
   }
 
   /**
-   * The values of fields, each once.
+   * The names of the song; of the values of a field each counts once.
    *
-   * @param {Field[]} fields
+   * @param {import('./text.js').Encoding} encoding of texts of which nobody says it, and that are no UTF-8
+   * @returns {import('./text.js').Names}
    */
-  #values(...fields) {
-    const unclear = this.#texts.filter((one) => typeof one.value !== 'string');
-    const clear = guessed(unclear.map(({ value }) => /** @type {Uint8Array} */ (value)));
-    unclear.forEach((one, i) => { one.value = clear[i]; });
-    return fields.map((field) => {
+  #names(encoding) {
+    const [title, artist, band, album] = /** @type {const} */ (['title', 'artist', 'band', 'album']).map((field) => {
       for (const rank of RANKS) {
-        const values = this.#texts.filter((one) => one.field === field && one.rank === rank).map(({ value }) => clean(/** @type {string} */ (value)));
+        const values = this.#texts.filter((one) => one.field === field && one.rank === rank)
+          .map(({ value }) => clean(typeof value === 'string' ? value : decoded(value, encoding)));
         const some = [...new Set(values.filter((one) => one))].slice(0, MOST_VALUES);
         if (some.length) return some;
       }
       return [];
     });
+    /** @type {import('./text.js').Names} */
+    const names = {};
+    const artists = clean((artist.length ? artist : band).join(', '));
+    if (title.length) names.title = title[0];
+    if (artists) names.artist = artists;
+    if (album.length) names.album = album[0];
+    return names;
   }
 
   /** The fields as they are in `Tags`: those that are there. */
   fields() {
-    const [title, artist, band, album] = this.#values('title', 'artist', 'band', 'album');
-    /** @type {{ title?: string, artist?: string, album?: string, durationMs?: number, gainDb?: number, codec?: string, picture?: Picture }} */
-    const fields = {};
-    const artists = clean((artist.length ? artist : band).join(', '));
-    if (title.length) fields.title = title[0];
-    if (artists) fields.artist = artists;
-    if (album.length) fields.album = album[0];
+    const { encoding, others } = encodingOf(this.#texts.flatMap(({ value }) => typeof value === 'string' ? [] : [value]));
+    /** @type {import('./text.js').Names & { guess?: import('./text.js').Guess, durationMs?: number, gainDb?: number, codec?: string, picture?: Picture }} */
+    const fields = this.#names(encoding);
+    if (encoding !== 'utf-8') fields.guess = { encoding, others: Object.fromEntries(others.map((one) => [one, this.#names(one)])) };
     if (this.durationMs !== undefined) fields.durationMs = this.durationMs;
     if (this.gainDb !== undefined) fields.gainDb = this.gainDb;
     if (this.codec) fields.codec = this.codec;

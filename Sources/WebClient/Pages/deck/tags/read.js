@@ -8,13 +8,14 @@ import { id3, id3v1 } from './id3.js';
 import { mp3 } from './mp3.js';
 
 /**
- * `format` null: none that is known; whether a device plays the others is asked elsewhere. Texts have no control characters and at most 300 scalars; `durationMs` is 1 to
- * 604,800,000; `gainDb` is what ReplayGain says of the track; `codec` is what an MP4 calls its sound; a
+ * `format` null: none that is known; whether a device plays the others is asked elsewhere. Texts have no control
+ * characters and at most 300 scalars; `guess` is what was made of those whose encoding nobody says, where they are no UTF-8;
+ * `durationMs` is 1 to 604,800,000; `gainDb` is what ReplayGain says of the track; `codec` is what an MP4 calls its sound; a
  * picture lies within the file.
  *
  * @typedef {'mp3' | 'aac' | 'mp4' | 'webm' | 'flac' | 'oggflac' | 'vorbis' | 'opus' | 'wav'} Format
  * @typedef {{ format: Format | null, title: string, artist?: string, album?: string, durationMs?: number, gainDb?: number,
- *   codec?: string, picture?: import('./found.js').Picture }} Tags
+ *   codec?: string, picture?: import('./found.js').Picture, guess?: import('./text.js').Guess }} Tags
  */
 
 /** How WebM begins, as Latin-1. */
