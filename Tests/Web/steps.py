@@ -61,14 +61,25 @@ def expect_list(page, kind, titles):
     expect(pane(page, kind).locator("li.row .title")).to_have_text(titles)
 
 
+SHEETS = """async () => {
+    const {app} = await import(document.querySelector('script[type=module]').src);
+    const isThere = name => document.querySelector(`.${name}`)?.hidden === false;
+    return !app.store.room?.isDJ || isThere('transport') && isThere('device');
+}"""
+
+
 def is_prepared(page):
-    """Waits until a page has loaded what tells that there is no connection: it does so once it has nothing else to do."""
+    """Waits until a page has loaded what tells that there is no connection: it does so once it has nothing else to do.
+
+    On a DJ's page, what runs the deck has its styles as well.
+    """
     def loaded():
         # Events arrive while a call is under way.
         page.evaluate("0")
         return next((one for one in page.watch.requests if one.url.endswith("/view/link.js")), None)
 
     backline.eventually(loaded, "the page is prepared").response().finished()
+    backline.eventually(lambda: page.evaluate(SHEETS), "the deck has its styles")
     page.wait_for_load_state("networkidle")
 
 

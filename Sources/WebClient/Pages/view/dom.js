@@ -195,15 +195,20 @@ export function svg(name) {
 
 /** @type {Map<string, Promise<void>>} */
 const sheets = new Map();
+/** Those that could not be loaded, and are asked for again in a while. */
+const lostSheets = new Set();
+/** A style sheet that could not be loaded is asked for again after this time, in ms, and then after twice as long, up to a minute. */
+const SHEET_AGAIN_MS = 1000, SHEET_AGAIN_MOST_MS = 60_000;
 
 /**
- * Adds a style sheet of the folder `style`, once; resolves when it applies, and where it cannot be loaded, too: the next
- * call then tries again.
+ * Adds a style sheet of the folder `style`, once; resolves when it applies, and where it cannot be loaded, too: it comes
+ * later then, as the network does.
  *
  * @param {string} name  `dialogs` for style/dialogs.css
+ * @param {number} [againMs]
  * @returns {Promise<void>}
  */
-export function stylesheet(name) {
+export function stylesheet(name, againMs = SHEET_AGAIN_MS) {
   let loaded = sheets.get(name);
   if (!loaded) {
     loaded = new Promise((resolve) => {
@@ -215,6 +220,12 @@ export function stylesheet(name) {
           link.remove();
           sheets.delete(name);
           resolve();
+          if (lostSheets.has(name)) return;
+          lostSheets.add(name);
+          setTimeout(() => {
+            lostSheets.delete(name);
+            stylesheet(name, Math.min(2 * againMs, SHEET_AGAIN_MOST_MS));
+          }, againMs);
         },
       });
       document.head.append(link);
