@@ -13,12 +13,6 @@ private let chosen = getenv("BACKLINE_MUTANT").flatMap { Int(String(cString: $0)
 
 package func mutant(_ number: Int) -> Bool { number == chosen }
 """
-TESTS = """
-for target in package.targets where target.type == .test {
-    target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
-}
-"""
-"""For the manifest: to optimise the tests would take longer than all that they test."""
 ERROR = re.compile(r"^(/\S+\.swift):(\d+):\d+: error: ", re.M)
 
 
@@ -59,7 +53,7 @@ def build(tree, numbered, suites, say):
     """Builds a copy of the sources with mutants; returns the numbers of those that compile."""
     (tree / "Sources/ByteText/Mutant.swift").write_text(SWITCH)
     manifest = (tree / "Package.swift").read_text()
-    (tree / "Package.swift").write_text(manifest.replace(".treatAllWarnings(as: .error),", "") + TESTS)
+    (tree / "Package.swift").write_text(manifest.replace(".treatAllWarnings(as: .error),", ""))
     sources = {path: (tree / path).read_text() for path in {one.path for _, one in numbered}}
     left = dict(numbered)
     # What does not compile is found in its own target first: the tests take far longer.
@@ -73,8 +67,7 @@ def build(tree, numbered, suites, say):
             if (tree / path).read_text() != changed:
                 (tree / path).write_text(changed)
         done = subprocess.run(
-            # As in a release: a file that is optimised apart from its module is not what anybody runs.
-            ["swift", "build", *steps[0], "-c", "release", "-Xswiftc", "-enable-testing", "--package-path", tree],
+            ["swift", "build", *steps[0], "--package-path", tree],
             env=environment(ONLY=" ".join(suites).replace("|", " ")), text=True, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
         if done.returncode == 0:
@@ -93,8 +86,9 @@ def build(tree, numbered, suites, say):
 
 def command(tree, suite):
     """The command of some test targets, or of the simulation."""
-    folder = tree / ".build/release"
+    folder = tree / ".build/debug"
     if suite == "Simulate":
         return [folder / suite, "--stop-at-first", "--seeds", "200"]
     return [
-        folder / "BacklinePackageTests.xctest", "--testing-library", "swift-testing", "--filter", rf"^({suite})\."]
+        folder / "BacklinePackageTests.xctest", "--testing-library", "swift-testing",
+        "--experimental-maximum-parallelization-width", "6", "--filter", rf"^({suite})\."]
