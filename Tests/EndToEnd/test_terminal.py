@@ -427,6 +427,8 @@ def test_a_dj_runs_the_deck_on_the_screen(home, kitchen, ben):
         terminal.press("\x1b[B")
         terminal.press("a")
         terminal.until("Up next 2")
+        # What it is told stands in place of the keys, up to the next one that is pressed.
+        terminal.until("Queued: “Blue Monday”.")
         terminal.press(" ")
         terminal.until("Space pause")
         terminal.press(" ")

@@ -37,13 +37,14 @@ import Testing
                 TrendingQuery(window: .hour, place: NearbyQuery(origin: here)), TrendingQuery(window: .hour, limit: 1),
                 TrendingQuery(window: .hour, place: NearbyQuery(origin: place(52.5, 13.4))),
             ]
+            for (room, owner) in rooms { _ = try await node.tell(.play(entry: nil), in: room, by: owner) }
+            clock.advance(milliseconds: 5_000)
             let watcher = TrendWatcher(on: node)
             for (sub, query) in queries.enumerated() {
                 #expect(try await watcher.watch(query, sub: Int64(sub)).songs.isEmpty)
             }
-            for (room, owner) in rooms { _ = try await node.tell(.play(entry: nil), in: room, by: owner) }
-            // To its end, as a play is.
-            clock.advance(milliseconds: 10_000)
+            // To their end, as plays are; no watch is due yet.
+            clock.advance(milliseconds: 5_000)
             for (room, owner) in rooms {
                 _ = try await node.tell(.skip(entry: nil), in: room, by: owner)
                 let head = node.store.head(of: room)
@@ -52,6 +53,9 @@ import Testing
                 }
             }
             clock.advance(milliseconds: 10_000)
+            // What all rooms play is counted beside this test's time, and kept for ten seconds.
+            let everywhere = try await node.host.statistics?.trendWatches.answer(queries[1], for: watcher.asker)
+            #expect(everywhere?.answer.songs.count == 1)
             try await eventually("two are told") { watcher.told.count == 2 }
             // Whoever is told something is asked again as seldom as before, and told nothing that it has.
             clock.advance(milliseconds: 10_000)
@@ -71,7 +75,7 @@ import Testing
 private final class TrendWatcher: Sendable {
     private let node: Node
     private let client = WatchClient()
-    private let session = SessionID(UUID())
+    let asker = Asker(SessionID(UUID()))
     private let state = Mutex((watches: [WatchID](), told: [(sub: Int64, top: TopAnswer)]()))
 
     init(on node: Node) { self.node = node }
@@ -82,8 +86,8 @@ private final class TrendWatcher: Sendable {
     /// Begins a watch, and returns its first answer.
     func watch(_ query: TrendingQuery, sub: Int64) async throws -> TopAnswer {
         let watches = try #require(node.host.statistics?.trendWatches)
-        let top = try await watches.answer(query, for: Asker(session))
-        let (watch, _) = watches.watch(query, top, sub: sub, of: client, for: session) { watch, message in
+        let top = try await watches.answer(query, for: asker)
+        let (watch, _) = watches.watch(query, top, sub: sub, of: client, for: asker.session) { watch, message in
             guard case .trendingDelta(let sub, let top)? = try? ServerMessage.Received.parse(message) else { return }
             self.state.withLock { $0.told.append((sub, top)) }
             watch.taken()

@@ -191,7 +191,7 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
                 missingNext: next ? titled(next) : null, lacksFiles: false, lack: {isBare: false, lost: 0}, mayAct: true,
                 act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {},
                 startWithFiles: async () => true, refill: async () => {}, stop: async () => {}, find: async () => {},
-                songOf: number => library.find(app.store.room.tracks.get(number)),
+                songOf: number => library.find(app.store.room.tracks.get(number)), isUnplayable: () => false,
                 skipMissing() {}, dismiss() {}, close() {}, ...fields,
             };
             app.device = async () => app.playing;
