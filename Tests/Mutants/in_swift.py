@@ -1,10 +1,15 @@
 """Compiles all mutants of the sources in Swift into one test program, whose environment says which of them it is."""
 
 import os
+import pathlib
 import re
 import subprocess
+import sys
 
 from changes import bodies, masked
+
+sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "Runner"))
+import parts  # noqa: E402
 
 SWITCH = """
 import Glibc
@@ -91,4 +96,4 @@ def command(tree, suite):
         return [folder / suite, "--stop-at-first", "--seeds", "200"]
     return [
         folder / "BacklinePackageTests.xctest", "--testing-library", "swift-testing",
-        "--experimental-maximum-parallelization-width", "6", "--filter", rf"^({suite})\."]
+        "--experimental-maximum-parallelization-width", str(parts.WIDTH), "--filter", rf"^({suite})\."]

@@ -184,6 +184,7 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
                     return {songs: Array.from({length: 486}, (_, i) => song(i)), skipped, cancelled: false};
                 },
             };
+            const {Device} = await import(new URL('deck/device.js', document.querySelector('script[type=module]').src));
             app.playing = {
                 library, analysis: {state: {waiting}}, phase: 'on', wants: null, pausedBySystem: false, leading: false, otherTab: false,
                 picture: null, level: {gain: 1, lufs: null}, volume: 0.8, fadeMs: 4000, levelled: true, canSetVolume: true, lostTo: null,
@@ -192,8 +193,12 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
                 act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {},
                 startWithFiles: async () => true, refill: async () => {}, stop: async () => {}, find: async () => {},
                 songOf: number => library.find(app.store.room.tracks.get(number)), isUnplayable: () => false,
+                canPlay: number => app.playing.songOf(number) !== undefined, lengthOf: () => undefined, heard: {positionMs: 0, isHeard: true},
+                now: () => Math.round(app.store.clock.now()), comeBack() {}, touch() {}, stepped() {}, showPicture() {},
                 skipMissing() {}, dismiss() {}, close() {}, ...fields,
             };
+            const lacks = Object.getOwnPropertyNames(Device.prototype).filter(name => !(name in app.playing));
+            if (lacks.length > 0) throw new Error(`A pretended deck lacks what ${Device.name} has: ${lacks}`);
             app.device = async () => app.playing;
             app.store.touch(0xfff);
         }""", json.dumps({"away": list(away), "waiting": waiting, "missing": missing, "skipInMs": skipInMs, "next": next, "fields": fields}))

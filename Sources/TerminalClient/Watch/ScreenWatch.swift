@@ -9,7 +9,7 @@ import RoomClient
     static let pause = Duration.milliseconds(50)
     /// The time after which an escape byte alone is the escape key.
     static let escapeTime = Duration.milliseconds(60)
-    /// How long the answer to a key stays.
+    /// How long the answer to a key stays, where no other key is pressed.
     static let noticeTime = Duration.seconds(6)
     static let mostNews = 50
 
@@ -194,11 +194,11 @@ import RoomClient
 
     private func vote(in group: inout DiscardingTaskGroup) {
         guard let track = lists.track(view.focus, view.selected[view.focus, default: 0]) else {
-            view.notice = view.focus == .members ? "Votes are for tracks: Tab goes to a list of them." : nil
+            if view.focus == .members { show("Votes are for tracks: Tab goes to a list of them.", in: &group) }
             return
         }
         guard room.me != nil else {
-            view.notice = "Only members vote: j joins the room."
+            show("Only members vote: j joins the room.", in: &group)
             return
         }
         tell(track.isMine ? .unvote(track.id) : .vote(for: track.id), in: &group)
@@ -211,7 +211,7 @@ import RoomClient
     private func playOrPause(in group: inout DiscardingTaskGroup) {
         guard let playback = room.playback else {
             if room.queue.isEmpty {
-                view.notice = "The queue is empty: a adds the chosen track."
+                show("The queue is empty: a adds the chosen track.", in: &group)
             } else {
                 tell(.play(), in: &group)
             }
@@ -222,7 +222,7 @@ import RoomClient
 
     private func skip(in group: inout DiscardingTaskGroup) {
         guard let playback = room.playback else {
-            view.notice = "Nothing is on air."
+            show("Nothing is on air.", in: &group)
             return
         }
         tell(.skip(playback.entry), in: &group)
@@ -232,7 +232,7 @@ import RoomClient
     private func change(_ key: Character, in group: inout DiscardingTaskGroup) {
         let row = view.selected[.queue, default: 0]
         guard view.focus == .queue, room.queue.indices.contains(row) else {
-            view.notice = "Choose an entry in Up next first: Tab goes there."
+            show("Choose an entry in Up next first: Tab goes there.", in: &group)
             return
         }
         let entry = room.queue[row].id
@@ -241,7 +241,7 @@ import RoomClient
 
     private func enqueue(in group: inout DiscardingTaskGroup) {
         guard let track = lists.track(view.focus, view.selected[view.focus, default: 0]) else {
-            view.notice = "Choose a track first: Tab goes to a list of them."
+            show("Choose a track first: Tab goes to a list of them.", in: &group)
             return
         }
         tell(.enqueue(track.id), in: &group, "Queued: \(signs.quoted(track.info.title)).")
@@ -279,8 +279,8 @@ import RoomClient
     }
 
     private func show(_ notice: String?, in group: inout DiscardingTaskGroup) {
-        notices += 1
         guard let notice else { return }
+        notices += 1
         view.notice = notice
         let number = notices
         events.tell(in: &group) { [weak self] in

@@ -193,45 +193,42 @@ export function svg(name) {
   return icon;
 }
 
-/** @type {Map<string, Promise<void>>} */
+/**
+ * The style sheets that were asked for; `again` is the timer of one that could not be loaded, else 0.
+ *
+ * @type {Map<string, { loaded: Promise<void>, again: number }>}
+ */
 const sheets = new Map();
-/** Those that could not be loaded, and are asked for again in a while. */
-const lostSheets = new Set();
 /** A style sheet that could not be loaded is asked for again after this time, in ms, and then after twice as long, up to a minute. */
 const SHEET_AGAIN_MS = 1000, SHEET_AGAIN_MOST_MS = 60_000;
 
 /**
  * Adds a style sheet of the folder `style`, once; resolves when it applies, and where it cannot be loaded, too: it comes
- * later then, as the network does.
+ * later then, as the network does. The next call tries again at once.
  *
  * @param {string} name  `dialogs` for style/dialogs.css
  * @param {number} [againMs]
  * @returns {Promise<void>}
  */
 export function stylesheet(name, againMs = SHEET_AGAIN_MS) {
-  let loaded = sheets.get(name);
-  if (!loaded) {
-    loaded = new Promise((resolve) => {
-      const href = new URL(`../style/${name}.css`, import.meta.url).pathname;
-      const link = h('link', {
-        rel: 'stylesheet', href,
-        onload: () => resolve(),
-        onerror: () => {
-          link.remove();
-          sheets.delete(name);
-          resolve();
-          if (lostSheets.has(name)) return;
-          lostSheets.add(name);
-          setTimeout(() => {
-            lostSheets.delete(name);
-            stylesheet(name, Math.min(2 * againMs, SHEET_AGAIN_MOST_MS));
-          }, againMs);
-        },
-      });
-      document.head.append(link);
+  const there = sheets.get(name);
+  if (there && !there.again) return there.loaded;
+  clearTimeout(there?.again);
+  const loaded = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    const href = new URL(`../style/${name}.css`, import.meta.url).pathname;
+    const link = h('link', {
+      rel: 'stylesheet', href,
+      onload: () => resolve(),
+      onerror: () => {
+        link.remove();
+        sheet.again = window.setTimeout(() => stylesheet(name, Math.min(2 * againMs, SHEET_AGAIN_MOST_MS)), againMs);
+        resolve();
+      },
     });
-    sheets.set(name, loaded);
-  }
+    document.head.append(link);
+  });
+  const sheet = { loaded, again: 0 };
+  sheets.set(name, sheet);
   return loaded;
 }
 

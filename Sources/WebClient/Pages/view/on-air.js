@@ -146,7 +146,7 @@ export function onAir(app) {
    *
    * @param {import('../room/room.js').Track | undefined} track
    */
-  const lengthOf = (track) => (track && app.playing?.lengthOf?.(track.track)) ?? track?.durationMs ?? 0;
+  const lengthOf = (track) => (track && app.playing?.lengthOf(track.track)) ?? track?.durationMs ?? 0;
 
   /** Whether nobody plays: a song that goes on beyond the length that its tags claim is heard, as long as a deck is here. */
   const isSilent = (/** @type {import('../room/room.js').Room} */ room) => (

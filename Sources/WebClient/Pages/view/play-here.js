@@ -119,21 +119,20 @@ export function playHere(app) {
     if (here.pausedBySystem) return { form: t.deck.paused, icon: 'pause', buttons: [{ label: t.deck.goOn, act: goOn, strong: true }] };
     // What is here and cannot be played is not missing.
     const lacking = (/** @type {import('../room/room.js').Track} */ track) => {
-      const isUnplayable = here.isUnplayable(track.track);
-      const find = { label: isUnplayable ? t.deck.findOther : t.deck.find, act: () => act((made) => made.find(track)) };
-      return { find, form: isUnplayable ? t.deck.unplayable : t.deck.missing, next: isUnplayable ? t.deck.unplayableNext : t.deck.missingNext };
+      const texts = here.isUnplayable(track.track) ? t.deck.unplayable : t.deck.missing;
+      return { texts, find: { label: texts.find, act: () => act((made) => made.find(track)) } };
     };
     if (missing) {
-      const { form, find } = lacking(missing.track);
+      const { texts, find } = lacking(missing.track);
       return {
-        form, icon: 'search',
+        form: texts.now, icon: 'search',
         buttons: [find, { label: t.deck.skip, act: () => act((made) => made.skipMissing()), untilMs: missing.skipAtMs }],
       };
     }
     // Where nothing is here, another line asks for all of it.
     if (missingNext && !here.lacksFiles) {
-      const { next, find } = lacking(missingNext);
-      return { form: next, name: short(missingNext.title), icon: 'search', buttons: [find] };
+      const { texts, find } = lacking(missingNext);
+      return { form: texts.next, name: short(missingNext.title), icon: 'search', buttons: [find] };
     }
     return null;
   };
