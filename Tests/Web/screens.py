@@ -795,9 +795,15 @@ def the_deck(stage):
     steps.pretend_deck(page, missing="Maré Alta", skipInMs=12_000)
     page.get_by_role("button", name="Find the file").wait_for()
     yield "deck-missing", page
+    steps.pretend_deck(page, missing="Maré Alta", skipInMs=12_000, unplayable=["Maré Alta"])
+    page.get_by_role("button", name="Choose another file").wait_for()
+    yield "deck-unplayable", page
     steps.pretend_deck(page, next="Salt Horizon")
     note(page, "Next:").wait_for()
     yield "deck-next-missing", page
+    steps.pretend_deck(page, next="Salt Horizon", unplayable=["Salt Horizon"])
+    note(page, "cannot be played").wait_for()
+    yield "deck-next-unplayable", page
     steps.pretend_deck(page, lacksFiles=True)
     page.locator(".silence", has_text="Choose them, and").wait_for()
     yield "deck-no-files", page

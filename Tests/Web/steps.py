@@ -155,16 +155,16 @@ def seen_again(page):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
-def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=None, **fields):
+def pretend_deck(page, away=(), unplayable=(), waiting=0, missing=None, skipInMs=None, next=None, **fields):
     """Has a page look like one whose device is the deck, in a state that is hard to cause.
 
-    The library holds all songs but those of the titles `away`; `missing` and `next` are titles. Choosing files reads
-    128 of 500, and waits for `finish_reading`. Other fields are those of `Device` in deck/device.js.
+    The library holds all songs but those of the titles `away`, and cannot play those of `unplayable`; `missing` and
+    `next` are titles. Choosing files reads 128 of 500, and waits for `finish_reading`. Other fields are those of `Device` in deck/device.js.
     """
     page.evaluate(
         """async wanted => {
             const {app} = await import(document.querySelector('script[type=module]').src);
-            const {away, waiting, missing, skipInMs, next, fields} = JSON.parse(wanted);
+            const {away, unplayable, waiting, missing, skipInMs, next, fields} = JSON.parse(wanted);
             const titled = title => app.store.room.pool.find(track => track.title === title);
             const song = number => ({sourceId: `song-${number}`, title: `Song ${number}`, artist: 'Zonda', durationMs: 200000});
             const library = {
@@ -192,7 +192,8 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
                 missingNext: next ? titled(next) : null, lacksFiles: false, lack: {isBare: false, lost: 0}, mayAct: true,
                 act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {},
                 startWithFiles: async () => true, refill: async () => {}, stop: async () => {}, find: async () => {},
-                songOf: number => library.find(app.store.room.tracks.get(number)), isUnplayable: () => false,
+                songOf: number => library.find(app.store.room.tracks.get(number)),
+                isUnplayable: number => unplayable.includes(app.store.room.tracks.get(number)?.title),
                 canPlay: number => app.playing.songOf(number) !== undefined, lengthOf: () => undefined, heard: {positionMs: 0, isHeard: true},
                 now: () => Math.round(app.store.clock.now()), comeBack() {}, touch() {}, stepped() {}, showPicture() {},
                 skipMissing() {}, dismiss() {}, close() {}, ...fields,
@@ -201,7 +202,9 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
             if (lacks.length > 0) throw new Error(`A pretended deck lacks what ${Device.name} has: ${lacks}`);
             app.device = async () => app.playing;
             app.store.touch(0xfff);
-        }""", json.dumps({"away": list(away), "waiting": waiting, "missing": missing, "skipInMs": skipInMs, "next": next, "fields": fields}))
+        }""", json.dumps({
+            "away": list(away), "unplayable": list(unplayable), "waiting": waiting, "missing": missing,
+            "skipInMs": skipInMs, "next": next, "fields": fields}))
 
 
 def connect_now(page):

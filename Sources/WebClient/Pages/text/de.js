@@ -572,7 +572,7 @@ export const de = {
     unplayable: {
       now: 'Diesen Song kann dieses Gerät nicht spielen.',
       next: (/** @type {string} */ title) => `Danach: ${title} kann dieses Gerät nicht spielen.`,
-      find: 'Andere Datei wählen',
+      find: 'Andere Datei',
     },
     skip: 'Überspringen',
     seconds: (/** @type {number} */ s) => `${s}\u00a0s`,
