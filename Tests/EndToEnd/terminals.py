@@ -28,6 +28,8 @@ class Home:
     def __init__(self, folder, server, authority=None, program=None):
         self.folder, self.server = folder, server
         self.authority, self.program = authority, program or backline.program()
+        #: What the last command wrote to standard error.
+        self.told = ""
 
     def environment(self, **more):
         kept = {name: value for name, value in os.environ.items()
@@ -35,12 +37,13 @@ class Home:
         return {**kept, "XDG_CONFIG_HOME": str(self.folder), "LANG": "C.UTF-8", "TERM": "xterm-256color", **more}
 
     def run(self, *arguments, input="", code=0, **environment):
-        """Runs a command to its end; returns its standard output, or its standard error if it must fail."""
+        """Runs a command to its end; returns its standard output, or its standard error, which `told` keeps, if it must fail."""
         ended = subprocess.run(
             [self.program, *arguments], capture_output=True, text=True, input=input, timeout=backline.PATIENCE,
             env=self.environment(**environment), cwd=self.folder)
         assert ended.returncode == code, ended
         assert not (ended.stdout and code), ended
+        self.told = ended.stderr
         return ended.stderr if code else ended.stdout
 
     def remember(self, person, *rooms):

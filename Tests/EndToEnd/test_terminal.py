@@ -70,6 +70,7 @@ def test_a_room_is_made_filled_and_played_by_commands(home):
     made = home.run("create", "Kitchen", "--at", "-33.87,151.2")
     code, link = made.split()
     assert link == f"{home.server.origin}/r/{code}"
+    assert "only this computer finds the server" in home.told
     added = home.run("add", "--title", "Blue Monday", "--artist", "New Order", "--duration", "7:29")
     assert added == "Added “Blue Monday” as track 1.\n"
     home.run("add", "--title", "Blue in Green", "--source", "files", "--id", "7")

@@ -61,14 +61,23 @@ private typealias Room = RoomClient::Room
         try await running(client) {
             try await until { room.phase == .live }
             let me = try #require(room.me?.member)
+            // The vote of somebody who is away is told, and does not count.
+            let entry = RoomDomain.EntryID(rawValue: 1)
+            server.perform(.voteSkip(entry: entry), by: others[0])
+            try await until { room.playback?.skipVotes == 1 }
+            #expect(room.countedSkipVotes == 0)
+            server.perform(.unvoteSkip(entry: entry), by: others[0])
+            try await until { room.playback?.skipVoters == [] }
             try await room.voteToSkip()
             try await until { room.playback?.skipVoters == [me] }
+            #expect(room.countedSkipVotes == 1)
             try await room.unvoteToSkip()
             try await until { room.playback?.skipVoters == [] }
             try await room.unvoteToSkip()
             try await room.voteToSkip()
-            server.perform(.voteSkip(entry: RoomDomain.EntryID(rawValue: 1)), by: others[0])
+            server.perform(.voteSkip(entry: entry), by: others[0])
             try await until { room.playback == nil }
+            #expect(room.countedSkipVotes == 0)
             #expect(room.history.first?.end == .skipped)
         }
     }

@@ -57,6 +57,13 @@ import RoomWire
     /// The commands without an answer, in the order of the calls.
     public private(set) var pending: [PendingCommand] = []
 
+    /// The votes to skip what is on air that count now: those of members who are online; all, where it is not known who is.
+    public var countedSkipVotes: Int {
+        guard let playback else { return 0 }
+        guard let onlineMembers, playback.skipVoters.count == playback.skipVotes else { return playback.skipVotes }
+        return playback.skipVoters.count { onlineMembers.contains($0) || $0 == me?.member }
+    }
+
     @ObservationIgnored let engine: ClientEngine
     /// When the room was made; nil before the room is known.
     @ObservationIgnored private(set) var createdAt: ServerTime?

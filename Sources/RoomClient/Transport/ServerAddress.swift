@@ -49,9 +49,11 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
         guard !name.isEmpty, name.utf8.count <= 253, isName else { return nil }
         host = name.lowercased()
         self.port = port
-        let isHere = ["localhost", "127.0.0.1", "::1"].contains(host)
-        guard isSecure || isHere else { return nil }
+        guard isSecure || isLoopback else { return nil }
     }
+
+    /// Whether only programs on this machine reach the server by this address.
+    public var isLoopback: Bool { ["localhost", "127.0.0.1", "::1"].contains(host) }
 
     private static func port(_ text: Substring) -> Int? {
         guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),

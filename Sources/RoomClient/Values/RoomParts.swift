@@ -164,9 +164,9 @@ public struct Playback: Sendable, Hashable {
     public let position: Duration
     /// The instant at which ``position`` holds.
     public let at: ServerTime
-    /// The number of votes to skip it.
+    /// The number of votes to skip it, with those of members who are away.
     public let skipVotes: Int
-    /// The members who vote to skip it; a vote counts while its member is online.
+    /// The members who vote to skip it; a vote counts while its member is online (``Room/countedSkipVotes``).
     public let skipVoters: Set<MemberID>
 
     init(_ wire: ShownState.Playback) {

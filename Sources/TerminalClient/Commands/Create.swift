@@ -36,5 +36,9 @@ package struct Create: OneShotCommand {
             "room": .text(id.description), "code": .text(code), "name": .text(name), "link": .text(link),
         ]
         Outcome("\(code)  \(link)", "created", fields).print(output, format)
+        if session.server.isLoopback {
+            PlainOutput.note(
+                "at \(session.server.authority) only this computer finds the server: the link leads nobody else here")
+        }
     }
 }

@@ -356,7 +356,7 @@ import RoomClient
             title: track?.info.title ?? "track \(playback.track.rawValue)", artist: track?.info.artist,
             position: max(.zero, playback.position(at: now)), length: track?.duration)
         song.isPaused = playback.isPaused
-        song.skipVotes = playback.skipVotes
+        song.skipVotes = room.countedSkipVotes
         if let levels, levels.name == track?.waveform { song.levels = levels.values }
         model.onAir = song
     }
