@@ -359,7 +359,7 @@ struct Serve: AsyncParsableCommand {
             switch settings.host {
             case "127.0.0.1", "::1": ["localhost"]
             case "0.0.0.0", "::":
-                settings.developmentAuthority == nil ? [] : ["localhost"] + NetworkAddresses.reaching(settings.host)
+                settings.developmentAuthority == nil ? [] : NetworkAddresses.reaching(settings.host) + ["localhost"]
             default: [settings.host]
             }
         return hosts.map { "https://\($0.contains(":") ? "[\($0)]" : $0):\(port)/" }

@@ -77,9 +77,11 @@ class Overheard:
         async with websockets.asyncio.client.connect(
                 f"wss://{self.server.host}:{self.server.port}{path}", ssl=self.server.context(), proxy=None,
                 additional_headers={"Authorization": token}, subprotocols=[backline.PROTOCOL]) as server:
-            answers = asyncio.create_task(self._copy(server, client))
-            await self._copy(client, server)
-            answers.cancel()
+            ways = [asyncio.create_task(self._copy(*way)) for way in ((client, server), (server, client))]
+            # Where one side has gone, the other one is closed, too.
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            for way in ways:
+                way.cancel()
 
     async def _copy(self, source, target):
         with contextlib.suppress(websockets.exceptions.ConnectionClosed):

@@ -413,6 +413,17 @@ def test_the_screen_shows_the_room_and_its_changes(home, kitchen, ben):
         assert terminal.ended() == 0 and terminal.is_sane()
 
 
+@pytest.mark.soak("what is told is shown for six seconds")
+def test_what_is_told_of_a_key_goes_though_the_next_one_is_silent(home, kitchen):
+    with Terminal(home, "watch") as terminal:
+        terminal.until("Space play")
+        terminal.press("a")
+        terminal.until("Up next 1")
+        terminal.press("a ")
+        terminal.until("Queued: ")
+        terminal.until("Space pause")
+
+
 def test_a_dj_runs_the_deck_on_the_screen(home, kitchen, ben):
     def state():
         return ben.room(kitchen)["room"]["state"]
@@ -426,9 +437,10 @@ def test_a_dj_runs_the_deck_on_the_screen(home, kitchen, ben):
         terminal.press("a")
         terminal.until("Up next 1")
         terminal.press("\x1b[B")
-        # What is told of the first of two keys, in place of the keys, goes as well when the second one is silent.
-        terminal.press("a ")
+        terminal.press("a")
+        # What is told of a key stands in place of the keys, up to the next one.
         terminal.until("Queued: “Blue Monday”.")
+        terminal.press(" ")
         terminal.until("Space pause")
         terminal.press(" ")
         terminal.until("Space go on")

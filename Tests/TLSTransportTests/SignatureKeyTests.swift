@@ -68,13 +68,15 @@ private enum Example {
 
     @Test func `what is no key leaves no error behind`() {
         let texts = ["", "-----BEGIN PUBLIC KEY-----\n?\n-----END PUBLIC KEY-----\n"]
-        let keys = [
-            SignatureKey(p256PEM: Array(texts[0].utf8)), SignatureKey(p256PEM: Array(texts[1].utf8)),
-            SignatureKey(x: Example.x, y: Example.x), SignatureKey(x: Example.x, y: []),
-            SignatureKey(modulus: [], exponent: []), SignatureKey(modulus: Example.modulus, exponent: [2]),
-            SignatureKey(modulus: Array(Example.modulus.prefix(128)), exponent: [1, 0, 1]),
+        let makers: [() -> SignatureKey?] = [
+            { SignatureKey(p256PEM: Array(texts[0].utf8)) }, { SignatureKey(p256PEM: Array(texts[1].utf8)) },
+            { SignatureKey(x: Example.x, y: Example.x) }, { SignatureKey(x: Example.x, y: []) },
+            { SignatureKey(modulus: [], exponent: []) }, { SignatureKey(modulus: Example.modulus, exponent: [2]) },
+            { SignatureKey(modulus: Array(Example.modulus.prefix(128)), exponent: [1, 0, 1]) },
         ]
-        #expect(keys.allSatisfy { $0 == nil })
-        #expect(OpenSSLError.takeLast().code == 0)
+        for (place, make) in makers.enumerated() {
+            #expect(make() == nil, "\(place)")
+            #expect(OpenSSLError.takeLast().code == 0, "\(place)")
+        }
     }
 }

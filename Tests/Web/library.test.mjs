@@ -161,6 +161,10 @@ test('files in doubt of their encoding follow those that are added with them', a
   assert.deepEqual([among.title, among.sourceId, one.kept.get(among.sourceId).title], ['Мы', alone.sourceId, 'Мы']);
   // What was found out with the others is known when it comes alone again, here and among what is of the west.
   for (const items of [[short], [short, ...western.slice(1)]]) assert.equal((await one.add(items)).songs[0].title, 'Мы');
+  // What is no text of the file, such as its own name, is that of now.
+  const untitled = (name) => given(name, tag(3, [frame(3, 'TPE1', joined([0], cyrillic('Мы')))]), mp3);
+  for (const name of ['before.mp3', 'after.mp3']) assert.equal((await one.add([untitled(name), ...russian])).songs[0].title, name.slice(0, -4));
+  assert.equal([...one.songs.values()].find(({ name }) => name === 'after.mp3').artist, 'Мы');
   // One that is removed while the others are read is not written again.
   const other = library();
   await other.add(russian, { progress: ({ done }) => { if (done === 2) other.remove(alone.sourceId); } });

@@ -49,6 +49,10 @@ test('what a viewer can do depends on the role, the songs, the mode, the setting
     [{ settings: { queueMode: 'fair' } }, 'ask'],
     [{ settings: { queueMode: 'dj' } }, 'askDJ'],
     [{ settings: { queueLocked: true } }, 'askDJ'],
+    [{ requests: [one] }, 'starts'],
+    [{ requests: [one], you: null }, 'join'],
+    [{ requests: [one], settings: { queueMode: 'dj' } }, 'askDJ'],
+    [{ queue: [{ entry: 1, track: 1 }], settings: { queueMode: 'dj' } }, 'starts'],
     [{ ...dj, pool: [] }, 'addMusic'],
     [{ ...dj }, 'queueOrWait'],
     [{ ...dj, deck: { member: 1 } }, 'goesOn'],
@@ -63,7 +67,7 @@ test('what a viewer can do depends on the role, the songs, the mode, the setting
 
 test('each step but those that need no words has words in both languages', () => {
   for (const words of [t, de]) {
-    assert.deepEqual(Object.keys(words.onAir.steps).sort(), ['add', 'ask', 'askDJ', 'join', 'wait']);
+    assert.deepEqual(Object.keys(words.onAir.steps).sort(), ['add', 'ask', 'askDJ', 'join', 'starts', 'wait']);
     assert.deepEqual(Object.keys(words.dj.steps).sort(), ['addMusic', 'goesOn', 'queue', 'queueOrWait']);
   }
 });

@@ -822,7 +822,7 @@ def what_a_deck_needs_and_adding_files(stage):
     steps.on_air(page, "Maré Alta")
     for name, fields, text in (
             ("gesture", {"phase": "starting", "wants": "gesture"}, "The browser waits for a tap."),
-            ("permission", {"phase": "starting", "wants": "permission"}, "This browser asks again for your files."),
+            ("permission", {"phase": "starting", "wants": "permission"}, "The browser wants your word again"),
             ("paused", {"pausedBySystem": True}, "Paused by this device"),
             ("other-tab", {"phase": "off", "otherTab": True}, "in another tab of this browser")):
         steps.pretend_deck(page, **fields)

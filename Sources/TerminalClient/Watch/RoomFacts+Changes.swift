@@ -20,7 +20,7 @@ extension RoomFacts {
         case .dequeued(let entry): return onAir?.entry != entry.number
         // One song follows another: only the new one is told.
         case .stopped: return onAir == nil
-        case .votes, .queued, .reordered, .onAir, .paused, .resumed, .moved, .skipVotes, .finished, .joined,
+        case .votes, .queued, .reordered, .onAir, .paused, .resumed, .moved, .skipVote, .finished, .joined,
             .left, .renamed, .role, .tracksAdded, .tracksRemoved, .named, .closed, .online, .membership:
             return true
         }
@@ -107,6 +107,6 @@ extension RoomFacts {
             // A change of the votes to skip leaves position and time as they were.
             news.append(.moved(new.position))
         }
-        if old.skipVotes != new.skipVotes { news.append(.skipVotes(new.skipVotes)) }
+        if old.skipVotes != new.skipVotes { news.append(.skipVote(isCast: new.skipVotes > old.skipVotes)) }
     }
 }

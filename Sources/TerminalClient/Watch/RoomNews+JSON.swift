@@ -21,7 +21,7 @@ extension RoomNews {
             return line("queued", ["entry": room.json(of: entry), "place": .number(Int64(place))])
         case .dequeued(let entry): return line("dequeued", ["entry": room.json(of: entry)])
         case .reordered: return line("queue", ["queue": .list(room.queue.map { room.json(of: $0) })])
-        case .onAir, .stopped, .paused, .resumed, .moved, .skipVotes: return line("playback", ["onAir": room.onAirJSON])
+        case .onAir, .stopped, .paused, .resumed, .moved, .skipVote: return line("playback", ["onAir": room.onAirJSON])
         case .finished(let track, let title, let end):
             return line(
                 "finished",

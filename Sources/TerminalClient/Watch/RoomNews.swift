@@ -17,7 +17,8 @@ enum RoomNews: Sendable, Equatable {
     case paused(Duration)
     case resumed(Duration)
     case moved(Duration)
-    case skipVotes(Int)
+    /// Somebody has voted to skip what is on air, or has taken a vote back.
+    case skipVote(isCast: Bool)
     case finished(Int, title: String, HistoryEntry.End)
     case joined(Int, String, Role)
     case left(Int, String)
@@ -58,7 +59,7 @@ enum RoomNews: Sendable, Equatable {
         case .paused(let position): return "Paused at \(ClockText.of(position))."
         case .resumed(let position): return "On air again, at \(ClockText.of(position))."
         case .moved(let position): return "Now at \(ClockText.of(position))."
-        case .skipVotes(let votes): return votes == 1 ? "1 vote to skip." : "\(votes) votes to skip."
+        case .skipVote(let isCast): return isCast ? "A vote to skip." : "A vote to skip was taken back."
         case .finished(_, let title, let end): return end == .skipped ? "Skipped: \(signs.quoted(title))." : nil
         case .joined(_, let name, _): return "\(name) joined."
         case .left(_, let name): return "\(name) left."

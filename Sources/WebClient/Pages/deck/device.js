@@ -214,14 +214,14 @@ export class Device {
     return this.phase === 'on';
   }
 
-  /** The song whose turn it is, and whose file is not here; `skipAtMs`: the server's time at which it is skipped. */
+  /** The song whose turn it is, and which has no file here that plays; `skipAtMs`: the server's time at which it is skipped. */
   get missing() {
     const { song, skipAtMs } = this.#run?.deck ?? { song: null, skipAtMs: null };
     const track = song && skipAtMs !== null && skipAtMs < Infinity ? this.#track(song.track) : undefined;
     return song && track && skipAtMs !== null ? { track, entry: song.entry, skipAtMs } : null;
   }
 
-  /** The song that waits first, where its file is not here. */
+  /** The song that waits first, where it has no file here that plays. */
   get missingNext() {
     const first = this.#run?.deck.queue[0]?.track;
     return first === undefined || this.canPlay(first) ? null : this.#track(first) ?? null;
@@ -443,13 +443,18 @@ export class Device {
     if (this.#isStopping && this.#run?.deck.live && !this.leading && !this.store.isPending('pause')) this.#stopped();
   }
 
-  /** Goes on after the browser wanted a tap: to be called in it. */
-  async goOn() {
+  /** Does what the browser wants a tap for: to be called in one, before music goes on. */
+  async take() {
     this.#sound.unlock();
     // Another folder may stay closed.
     if (this.wants === 'permission') await this.library?.renew();
+    if (this.phase === 'on') this.wants = null;
+  }
+
+  /** Goes on after the browser wanted a tap: to be called in it. */
+  async goOn() {
+    await this.take();
     if (this.phase !== 'on') return;
-    this.wants = null;
     this.pausedBySystem = false;
     await this.#control({ type: 'resume' });
   }

@@ -167,7 +167,7 @@ export class Library {
     }
     while (ahead.length && !signal?.aborted) await takeNext();
     for (const { of, names } of together.settled()) {
-      if (this.songs.get(of.sourceId) !== of) continue;
+      if (this.songs.get(of.sourceId) !== of || Object.entries(names).every(([name, text]) => /** @type {any} */ (of)[name] === text)) continue;
       // A song of its own: others may remember the names of the one before.
       const song = { ...of, ...names };
       this.songs.set(song.sourceId, song);
@@ -175,8 +175,7 @@ export class Library {
       unwritten.push(song);
       this.#found = null;
     }
-    // Some may have been removed, or replaced, meanwhile.
-    await this.#write(unwritten.filter((song) => this.songs.get(song.sourceId) === song));
+    await this.#write(unwritten);
     progress?.({ done, total: done + (signal?.aborted ? count.waiting + ahead.length : 0), name: '' });
     if (added.size && !this.#persisted) this.#persist();
     this.onChange?.();
@@ -295,7 +294,8 @@ export class Library {
    * @param {Set<string>} queued
    */
   async #keep(sourceId, queued) {
-    const song = this.songs.get(sourceId), place = this.#places.get(sourceId);
+    const place = this.#places.get(sourceId);
+    let song = this.songs.get(sourceId);
     if (!song || song.kept === 'handle' || !this.#records.isOpen) return song?.kept === 'handle' && this.#records.isOpen;
     if (song.kept === 'memory') {
       if (!place.file) return false;
@@ -304,8 +304,9 @@ export class Library {
       others.sort((a, b) => (this.#places.get(a.sourceId).keptAt ?? 0) - (this.#places.get(b.sourceId).keptAt ?? 0));
       while (others.length && this.#copied() + song.size > most) await this.#release(/** @type {Song} */ (others.shift()));
       if (this.#copied() + song.size > most || !await keepFile(sourceId, place.file)) return false;
-      // Everything was removed meanwhile.
-      if (!this.#records.isOpen) return dropFile(sourceId).then(() => false);
+      song = this.songs.get(sourceId);
+      // It, or everything, was removed meanwhile.
+      if (!song || !this.#records.isOpen) return dropFile(sourceId).then(() => false);
       song.kept = 'opfs';
     }
     place.keptAt = Date.now();
@@ -398,7 +399,8 @@ export class Library {
 
   /** @param {Song[]} songs */
   async #write(songs) {
-    await this.#records.put(...this.#places.records(songs));
+    // Some may have been removed, or replaced, since they were found.
+    await this.#records.put(...this.#places.records(songs.filter((song) => this.songs.get(song.sourceId) === song)));
   }
 
   /** Asks the browser to remove nothing by itself. Some ask the person: nobody waits for it. */

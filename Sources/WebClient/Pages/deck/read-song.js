@@ -97,10 +97,14 @@ export async function readSong(open, name, known, hear = heard) {
  */
 export function remembered(song, before, guess) {
   if (!before) return;
-  const { lufs, waveform, durationMs, addedAt, title, artist, album } = before;
+  const { lufs, waveform, durationMs, addedAt } = before;
   song.addedAt = addedAt;
   // A file in doubt may have come with others of its folder that time.
-  if (guess && Object.keys(guess.others).length > 0) Object.assign(song, { title, artist, album });
+  const [doubted = {}] = Object.values(guess?.others ?? {});
+  for (const name of /** @type {('title' | 'artist' | 'album')[]} */ (Object.keys(doubted))) {
+    const known = before[name];
+    if (known) song[name] = known;
+  }
   if (lufs !== undefined) song.lufs = lufs;
   if (waveform) song.waveform = waveform;
   // What was heard is nearer than what a file says of itself.

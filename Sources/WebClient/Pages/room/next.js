@@ -28,9 +28,9 @@ export function nextTrack({ playback, queue, requests, history, settings, tracks
  * - a DJ: `addMusic` where there are no songs; `play` where one waits; `queue` where only DJs choose; and where the room
  *   chooses and nobody has asked, `goesOn` with a device that plays what is asked for, else `queueOrWait`
  * - others: `add` where there are no songs and they may add some, `wait` where they may not; `join` first; `ask` where
- *   votes choose, `askDJ` where a DJ does
+ *   votes choose, `askDJ` where a DJ does; `starts` where songs wait for a DJ who starts the music
  *
- * @typedef {'nothing' | 'addMusic' | 'queue' | 'queueOrWait' | 'goesOn' | 'play' | 'add' | 'wait' | 'join' | 'ask' | 'askDJ'} Step
+ * @typedef {'nothing' | 'addMusic' | 'queue' | 'queueOrWait' | 'goesOn' | 'play' | 'add' | 'wait' | 'join' | 'ask' | 'askDJ' | 'starts'} Step
  */
 
 /**
@@ -48,5 +48,6 @@ export function stepOf({ isDJ, you, closedAt, pool, queue, requests, settings, d
   }
   if (pool.length === 0 && !(you && guestsMayAdd && !queueLocked)) return 'wait';
   if (!you) return 'join';
-  return pool.length === 0 ? 'add' : chooses ? 'ask' : 'askDJ';
+  if (pool.length === 0) return 'add';
+  return queue.length > 0 || (chooses && requests.length > 0) ? 'starts' : chooses ? 'ask' : 'askDJ';
 }

@@ -22,7 +22,7 @@ export const deck = {
     here: 'Playing on this device',
     gesture: 'The browser waits for a tap.',
     goOn: 'Go on playing',
-    permission: 'This browser asks again for your files.',
+    permission: 'The browser wants your word again before it reads your files.',
     allow: 'Allow',
     paused: 'Paused by this device (a call, headphones, another app).',
     otherTab: 'This room plays in another tab of this browser.',

@@ -245,7 +245,7 @@ export const more = {
     copySelf: 'Selected. Copy it now.',
     wall: 'Show on a big screen',
     unreachable: (/** @type {string} */ host) => `At ${host} only this computer finds the server: a QR code or a link would lead nobody here.`,
-    reach: 'Start the server with --host 0.0.0.0, open the page by the address that it prints, and share it from there.',
+    reach: 'Start the server with --host 0.0.0.0, unless it runs so already, open the page by the first address that it prints, and begin there.',
     public: 'Scan it, open the link, or type the code on the start page.',
     unlisted: 'This room is in no list. Only people with the code or the link find it.',
     closed: 'This room is closed. The link shows its history until another room gets the code.',

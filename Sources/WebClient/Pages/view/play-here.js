@@ -47,6 +47,7 @@ export function playHere(app) {
   /** The deck that was there last, and since when it is gone, by `performance.now()`. */
   let last = { member: /** @type {number | undefined} */ (undefined), goneAt: -Infinity };
   let isBusy = false;
+  /** The music has gone on here without the connection that this page had. */
   let wasLeading = false;
   let timer = 0;
 
@@ -216,8 +217,11 @@ export function playHere(app) {
     else tell(line, others(room));
     const said = tell(note, need);
     if (said) announce(said);
-    if (wasLeading && device && !device.leading && link.state === 'live') app.toast(t.deck.told);
-    wasLeading = device?.leading ?? false;
+    if (link.state !== 'live') wasLeading ||= app.store.connections > 0 && device !== null && device.leading;
+    else if (wasLeading && !device?.leading) {
+      wasLeading = false;
+      app.toast(t.deck.told);
+    }
     tools.hidden = !isOn || !device?.canSetVolume;
     if (device && isOn) {
       const seconds = Math.round(device.fadeMs / 1000);

@@ -43,12 +43,13 @@ export function nextStep(room) {
 const isBusy = ({ store }) => ['play', 'pause', 'resume', 'skip', 'enqueue'].some((type) => store.isPending(type));
 
 /**
- * Begins the deck here, where no device is the deck and the files are here.
+ * Begins the deck here, where no device is the deck and the files are here. A deck that waits for a tap takes this one.
  *
  * @param {App} app
  */
 async function beginHere(app) {
   const { room, link } = app.store;
+  if (app.playing?.wants) await app.playing.take();
   if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) return;
   await (await app.device())?.startWithFiles();
 }

@@ -5,7 +5,10 @@ const FREQUENT = new Set([0xce, 0xc5, 0xc0, 0xc8, 0xcd, 0xd2, 0xd1, 0xd0, 0xc2, 
 /** Vowels of the Cyrillic alphabets: А Е И О У Ы Э Ю Я, and Ё Є І Ї apart from those. */
 const VOWELS = new Set([0xc0, 0xc5, 0xc8, 0xce, 0xd3, 0xdb, 0xdd, 0xde, 0xdf, 0xa8, 0xaa, 0xb2, 0xaf]);
 /** Cyrillic letters that stand for themselves: the small form by the capital. */
-const OTHERS = new Map([[0xb8, 0xa8], [0xba, 0xaa], [0xb3, 0xb2], [0xbf, 0xaf], [0xb4, 0xa5], [0xa2, 0xa1], [0xbc, 0xa3], [0xbe, 0xbd]]);
+const OTHERS = new Map([
+  [0xb8, 0xa8], [0xba, 0xaa], [0xb3, 0xb2], [0xbf, 0xaf], [0xb4, 0xa5], [0xa2, 0xa1], [0xbc, 0xa3], [0xbe, 0xbd],
+  [0x83, 0x81], [0x90, 0x80], [0x9a, 0x8a], [0x9c, 0x8c], [0x9d, 0x8d], [0x9e, 0x8e], [0x9f, 0x8f],
+]);
 /** The fewest Cyrillic letters, and Japanese characters, that a guess is made of. */
 const FEWEST_LETTERS = 4, FEWEST_CHARACTERS = 2;
 /** Of the files of a folder that are sure of their encoding, so many have the one that a file in doubt takes over. */
@@ -41,7 +44,7 @@ export function utf8(bytes) {
 function cyrillic(texts) {
   let letters = 0, frequent = 0, vowels = 0, latin = 0, longest = 0;
   for (const bytes of texts) {
-    let high = 0, low = 0, capitals = 0, smalls = 0;
+    let high = 0, low = 0, capitals = 0, smalls = 0, last = 0;
     for (let i = 0; i <= bytes.length; i += 1) {
       const one = bytes[i] ?? 0, other = OTHERS.get(one);
       if (one >= 0xc0 || other || [...OTHERS.values()].includes(one)) {
@@ -51,6 +54,7 @@ function cyrillic(texts) {
         if (isSmall) smalls += 1;
         else capitals += 1;
         high += 1;
+        last = one;
         letters += 1;
         if (FREQUENT.has(capital)) frequent += 1;
         if (VOWELS.has(capital)) vowels += 1;
@@ -59,6 +63,8 @@ function cyrillic(texts) {
         latin += 1;
       } else {
         if (high > 0 && low > 0) return 'no';
+        // Ђ, where Windows-1252 has €, and its like are no words.
+        if (high === 1 && last < 0xa0) return 'no';
         // Two capitals and then small ones.
         if (capitals > 1 && smalls > 0) return 'no';
         longest = Math.max(longest, high);
@@ -153,7 +159,7 @@ export class Together {
     this.#sure.set(folder, sure.set(encoding, (sure.get(encoding) ?? 0) + 1));
   }
 
-  /** @returns {{ of: T, names: Names }[]} files in doubt that have other names than those that were guessed */
+  /** @returns {{ of: T, names: Names }[]} files in doubt, and the names that they have if they are as the others */
   settled() {
     return this.#doubts.flatMap(({ of, folder, others }) => {
       const sure = [...this.#sure.get(folder) ?? []], all = sure.reduce((sum, [, number]) => sum + number, 0);
