@@ -400,7 +400,7 @@ export class Library {
   /** @param {Song[]} songs */
   async #write(songs) {
     // Some may have been removed, or replaced, since they were found.
-    await this.#records.put(...this.#places.records(songs.filter((song) => this.songs.get(song.sourceId) === song)));
+    await this.#records.put(...this.#places.records(songs.filter((song) => (this.songs.get(song.sourceId) ?? this.#past.get(song.sourceId)) === song)));
   }
 
   /** Asks the browser to remove nothing by itself. Some ask the person: nobody waits for it. */
