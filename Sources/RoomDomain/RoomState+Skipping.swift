@@ -25,13 +25,8 @@ extension RoomState {
     /// Whether enough of the online members vote to skip the entry on air: votes of members who are away do not count.
     package func isVotedOut(online: Set<MemberID>) -> Bool {
         guard isOpen, let onAir, !onAir.skipVoters.isEmpty else { return false }
-        return onAir.skipVoters.count(where: online.contains) >= skipVotesNeeded(online: online)
-    }
-
-    /// The number of votes that skips: the set fraction of the online members, rounded up, at least one.
-    private func skipVotesNeeded(online: Set<MemberID>) -> Int {
         let present = online.count { members[$0] != nil }
-        // A product that is a whole number except for rounding errors of its factors counts as whole.
-        return max(1, Int((settings.skipRatio * Double(present) - 1e-9).rounded(.up)))
+        return SkipVotes.counted(onAir.skipVoters, online: online)
+            >= SkipVotes.needed(ratio: settings.skipRatio, online: present)
     }
 }

@@ -1,6 +1,6 @@
 extension SearchForms {
     /// The forms of characters other than ASCII and Hangul syllables, of Unicode 17.0, written by
-    /// `Tests/Search/forms.mjs`: `first[:last]`, then `+distance`, `-distance` or `=form`, in hexadecimal digits.
+    /// `Tests/Tables/search-forms.mjs`: `first[:last]`, then `+distance`, `-distance` or `=form`, in hexadecimal digits.
     static let table = """
         85=20 a0=20 a8= aa-49 ad= af= b2:b3-80 b4= b5+307 b8= b9-88 ba-4b bc=31.2044.34 bd=31.2044.32 be=33.2044.34
         c0-5f c1-60 c2-61 c3-62 c4-63 c5-64 c6=61.65 c7-64 c8-63 c9-64 ca-65 cb-66 cc-63 cd-64 ce-65 cf-66 d0-6c

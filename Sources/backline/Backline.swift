@@ -81,6 +81,11 @@ struct Failure: Error {
     static func unavailable(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(69)) }
     /// An existing schema or certificate is not usable: 78.
     static func configuration(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(78)) }
+    /// The schema of the event log is older than the program.
+    static func schemaLacks(_ migrations: Int) -> Failure {
+        let lacking = migrations == 1 ? "a migration" : "\(migrations) migrations"
+        return .configuration("the schema lacks \(lacking): run 'backline migrate' with the same settings")
+    }
 }
 
 /// The program's version.

@@ -257,8 +257,7 @@ struct Serve: AsyncParsableCommand {
                     "The event log was empty; its schema was made",
                     metadata: ["store": "\(opened.name)", "migrations": "\(applied.count)"])
             case .behind(let pending):
-                throw Failure.configuration(
-                    "the schema lacks \(pending.count) migrations: run 'backline migrate' with the same settings")
+                throw Failure.schemaLacks(pending.count)
             case .refused(let refusal):
                 throw Failure.configuration("the schema is refused: \(refusal.description)")
             }

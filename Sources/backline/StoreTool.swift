@@ -61,8 +61,7 @@ extension StoreSettings {
         case .empty:
             throw Failure.configuration("the event log has no schema: run 'backline migrate' with the same settings")
         case .behind(let pending):
-            throw Failure.configuration(
-                "the schema lacks \(pending.count) migrations: run 'backline migrate' with the same settings")
+            throw Failure.schemaLacks(pending.count)
         case .refused(let refusal): throw Failure.configuration("the schema is refused: \(refusal.description)")
         }
     }

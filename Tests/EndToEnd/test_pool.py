@@ -7,7 +7,7 @@ import urllib.parse
 import backline
 from test_process import cpu_seconds
 
-SEARCHES = pathlib.Path(__file__).parents[1] / "Search/table.json"
+SEARCHES = pathlib.Path(__file__).parents[1] / "Tables/search.json"
 
 SONGS = [
     ("Zebra", "Ann", None), ("alpha", None, "Écoute"), ("Éclair", "Bob", None), ("Beta", "E\u0301clair", "One"),

@@ -52,6 +52,19 @@ import Testing
         #expect(room.after(.voteSkip(entry: 1), by: .cyd, online: online).room.onAir?.entry == 2)
     }
 
+    @Test func `votes count and suffice as the table says, for the server and for clients`() throws {
+        for row in try SkipVotesCase.all() {
+            let here = row.here.map(Set.init)
+            let counted = SkipVotes.counted(row.voters, of: row.voters.count, online: here, me: row.me)
+            #expect(counted == row.counted, "\(row)")
+            if let here, row.me == nil { #expect(SkipVotes.counted(row.voters, online: here) == row.counted, "\(row)") }
+            let online = row.here?.count ?? row.online ?? 0
+            #expect(SkipVotes.needed(ratio: row.ratio, online: online) == row.needed, "\(row)")
+        }
+        // A server that tells only how many votes there are.
+        #expect(SkipVotes.counted([Int](), of: 2, online: [1], me: 1) == 2)
+    }
+
     @Test func `if nobody is online, one vote skips`() {
         playing.when(
             .voteSkip(entry: 1), by: .cyd, then: .skipVoteCast(entry: 1, by: 3, skipVotes: 1), finished(after: 0),

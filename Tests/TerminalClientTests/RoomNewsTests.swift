@@ -39,6 +39,21 @@ import Testing
         #expect(told(.online(6)) == [])
     }
 
+    @Test func `a vote to skip that goes with its voter is not told as taken back`() {
+        var before = room
+        before.onAir?.skipVoters = [1, 2]
+        var after = before
+        after.onAir?.skipVoters = [1]
+        let news = RoomNews.skipVote(isCast: false)
+        #expect(after.isNews(news, since: before))
+        after.people[2] = nil
+        #expect(!after.isNews(news, since: before))
+        after.onAir?.skipVoters = []
+        #expect(after.isNews(news, since: before))
+        // A server that names no voters.
+        #expect(room.isNews(news, since: room))
+    }
+
     @Test func `a room is summed up`() {
         #expect(
             room.summary(signs, at: 61_000) == [

@@ -53,6 +53,11 @@ test('what a viewer can do depends on the role, the songs, the mode, the setting
     [{ requests: [one], you: null }, 'join'],
     [{ requests: [one], settings: { queueMode: 'dj' } }, 'askDJ'],
     [{ queue: [{ entry: 1, track: 1 }], settings: { queueMode: 'dj' } }, 'starts'],
+    // What waits cannot be played: another song is wanted.
+    [{ requests: [{ ...one, missing: true }] }, 'ask'],
+    [{ requests: [one], settings: { repeatAfterPlays: 1 }, history: [{ track: 1 }] }, 'ask'],
+    [{ requests: [{ ...one, missing: true }, two], settings: { queueMode: 'fair' } }, 'starts'],
+    [{ queue: [{ entry: 1, track: 1 }], settings: { queueMode: 'dj', repeatAfterPlays: 1 }, history: [{ track: 1 }] }, 'askDJ'],
     [{ ...dj, pool: [] }, 'addMusic'],
     [{ ...dj }, 'queueOrWait'],
     [{ ...dj, deck: { member: 1 } }, 'goesOn'],

@@ -277,6 +277,13 @@ def nothing_here_yet(stage):
         steps.pane(page, "queue")
         page.get_by_text(text).wait_for()
         yield f"empty-{mode}", page
+        if mode == "dj":
+            party.add(parties.collection(12))
+            page.get_by_text("A DJ decides what is played.").wait_for()
+            yield "asked-for-nothing-dj", page
+            party.tell("Mina", "enqueue", track=party.ids["Maré Alta"])
+            page.get_by_text("A DJ starts the music.").wait_for()
+            yield "waits-for-a-dj", page
     page = stage.dj(party)
     page.get_by_text("Nothing is playing").first.wait_for()
     yield "empty-dj", page

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Search, findable, searchable } from '../../Sources/WebClient/Pages/room/search.js';
-import { entries, read } from '../Search/forms.mjs';
+import { entries, read } from '../Tables/search-forms.mjs';
 
 /** @type {{ title: string, artist?: string, album?: string, query: string, found: boolean }[]} */
-const table = JSON.parse(readFileSync(new URL('../Search/table.json', import.meta.url), 'utf8'));
+const table = JSON.parse(readFileSync(new URL('../Tables/search.json', import.meta.url), 'utf8'));
 
 test('a search finds what the table says, and nothing else', () => {
   assert.ok(table.length > 150);

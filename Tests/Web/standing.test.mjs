@@ -1,9 +1,13 @@
 // What rows and the vote to skip say, from the room.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Room, standingOf } from '../../Sources/WebClient/Pages/room/room.js';
 import { skipState } from '../../Sources/WebClient/Pages/view/reactions.js';
 import { snapshot } from './samples.mjs';
+
+/** Votes to skip, and what comes of them: the tests in Swift have the same. */
+const table = JSON.parse(readFileSync(new URL('../Tables/skip-votes.json', import.meta.url), 'utf8'));
 
 test('a song on air or in the queue has a place there, others may be asked for', () => {
   const room = new Room(snapshot());
@@ -37,6 +41,11 @@ test('votes to skip count while their voters are here, and the own one can be ta
   assert.deepEqual(of({ skipVotes: 2, skipVoters: [2, 3] }, {}, false, false), { mine: false, votes: 1, needed: 3 });
   // Taken back in another tab.
   assert.deepEqual(of({ skipVotes: 1, skipVoters: [2] }, {}, true), { mine: false, votes: 1, needed: 3 });
+  for (const row of table) {
+    const room = { you: row.me && { member: row.me }, online: row.here?.length ?? row.online, present: row.here && new Set(row.here), settings: { skipRatio: row.ratio } };
+    const { votes, needed } = of({ skipVotes: row.voters.length, ...(row.voters.length > 0 && { skipVoters: row.voters }) }, room, false);
+    assert.deepEqual({ votes, needed }, { votes: row.counted, needed: row.needed }, JSON.stringify(row));
+  }
   // A server that tells only how many: the page knows what it has done.
   assert.deepEqual(of({ skipVotes: 2 }, {}, true), { mine: true, votes: 2, needed: 3 });
   assert.deepEqual(of({ skipVotes: 2 }, {}, false), { mine: false, votes: 2, needed: 3 });

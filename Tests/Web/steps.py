@@ -191,7 +191,7 @@ def pretend_deck(page, away=(), unplayable=(), waiting=0, missing=None, skipInMs
                 missing: missing && {track: titled(missing), skipAtMs: app.store.clock.now() + skipInMs},
                 missingNext: next ? titled(next) : null, lacksFiles: false, lack: {isBare: false, lost: 0}, mayAct: true,
                 act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {},
-                startWithFiles: async () => true, take: async () => {}, refill: async () => {}, stop: async () => {}, find: async () => {},
+                startWithFiles: async () => true, useTap: async () => {}, refill: async () => {}, stop: async () => {}, find: async () => {},
                 songOf: number => library.find(app.store.room.tracks.get(number)),
                 isUnplayable: number => unplayable.includes(app.store.room.tracks.get(number)?.title),
                 canPlay: number => app.playing.songOf(number) !== undefined && !app.playing.isUnplayable(number), lengthOf: () => undefined, heard: {positionMs: 0, isHeard: true},

@@ -53,6 +53,13 @@ def hears(page, tone, after=200):
           f"tone {tone} is heard")
 
 
+def begin(page, room, track):
+    """Has a page be the deck, which plays the first of its songs."""
+    start(page)
+    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=track)["entry"])
+    hears(page, 0)
+
+
 def is_silent(page):
     heard = decks.heard(page)[-1]
     return heard["tone"] is None and heard["to"] - heard["from"] > 300
@@ -78,9 +85,7 @@ def says_what_it_plays(page):
 def test_a_pause_by_the_system_pauses_the_room(visit, party, house, long_songs):
     room = party(parties.empty, house)
     page, tracks = opened(visit, house, room, long_songs())
-    start(page)
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
-    hears(page, 0)
+    begin(page, room, tracks[0])
     page.evaluate("() => ears.elements.find(one => !one.paused).pause()")
     expect(page.locator(".device-note")).to_contain_text("Paused by this device")
     until(page, lambda: room.state()["playback"]["status"] == "paused", "the room is paused")
@@ -140,9 +145,7 @@ ASKS_AGAIN = """
 def test_play_asks_for_files_that_the_browser_keeps_closed(visit, party, house, long_songs):
     room = party(parties.empty, house)
     page, tracks = opened(visit, house, room, long_songs(2, ("flac", "mp3")))
-    start(page)
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
-    hears(page, 0)
+    begin(page, room, tracks[0])
     page.add_init_script(ASKS_AGAIN)
     page.reload()
     allow = page.get_by_role("button", name="Allow")
@@ -240,10 +243,7 @@ def test_nothing_of_files_and_pictures_leaves_the_page(visit, party, house, tmp_
     chooser.value.set_files(song)
     page.get_by_text("1 added", exact=True).wait_for()
     page.get_by_role("button", name="Done").click()
-    start(page)
-    track = room.state()["pool"][0]["track"]
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=track)["entry"])
-    hears(page, 0)
+    begin(page, room, room.state()["pool"][0]["track"])
     page.locator(".deck .sleeve img[src^='blob:']").wait_for()
     shown = decks.run(page, """async () => {
         const {title, artist, artwork} = navigator.mediaSession.metadata;
@@ -290,9 +290,7 @@ def test_a_song_without_a_file_is_not_chosen_and_skipped_with_a_word(visit, part
 def test_a_file_that_cannot_be_played_is_not_said_to_be_missing(visit, party, house, long_songs):
     room = party(parties.empty, house)
     page, tracks = opened(visit, house, room, long_songs(2, ("mp3", "flac")))
-    start(page)
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
-    hears(page, 0)
+    begin(page, room, tracks[0])
     next_entry = room.tell("Mina", "enqueue", track=tracks[1])["entry"]
     decks.run(page, """async (app, track) => {
         const device = await app.device();
@@ -321,9 +319,7 @@ def test_a_song_goes_on_beyond_the_length_that_is_claimed(visit, party, house, m
         return (await app.store.send({type: 'addTracks', tracks: [{...library.toTrack(song), durationMs: 1000}]})).tracks;
     }""")
     guest = visit(house, room.path, room.join("Ana"))
-    start(page)
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=track)["entry"])
-    hears(page, 0)
+    begin(page, room, track)
     for one in (page, guest):
         until(one, lambda one=one: one.locator(".deck .elapsed").inner_text() >= "0:02", "it is shown for longer")
         expect(one.locator(".deck .eyebrow")).to_have_text("On air", ignore_case=True)
@@ -394,9 +390,7 @@ def test_the_deck_stops_without_the_right_to_play_and_with_the_room(visit, party
     rui = room.join("Rui")
     room.tell("Mina", "setRole", member=room.members["Rui"], role="dj")
     page, tracks = opened(visit, house, room, long_songs(), rui)
-    start(page)
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
-    hears(page, 0)
+    begin(page, room, tracks[0])
     room.tell("Mina", "setRole", member=room.members["Rui"], role="guest")
     until(page, lambda: is_silent(page), "it is silent")
     until(page, lambda: decks.run(
@@ -422,9 +416,7 @@ def test_a_deck_goes_on_after_another_screen_and_ends_with_its_session(visit, pa
     room = party(parties.empty, house)
     page, tracks = opened(visit, house, room, long_songs())
     page.watch.expect("status of 401")
-    start(page)
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
-    hears(page, 0)
+    begin(page, room, tracks[0])
     page.evaluate("path => import(document.querySelector('script[type=module]').src).then(({app}) => app.go(path))", "/")
     until(page, lambda: is_silent(page), "it is silent")
     assert page.evaluate(KEPT)["deck"]
@@ -448,9 +440,7 @@ def test_signing_out_removes_the_deck_and_its_songs(visit, party, house, long_so
     room = party(parties.empty, house)
     page, tracks = opened(visit, house, room, long_songs())
     page.watch.expect("status of 401")
-    start(page)
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
-    hears(page, 0)
+    begin(page, room, tracks[0])
     page.evaluate("navigator.storage.getDirectory().then(root => root.getDirectoryHandle('backline-library', {create: true})).then(() => 0)")
     assert page.evaluate(KEPT) == {"deck": True, "copies": True, "songs": True}
     steps.open_menu(page, "Sign out")

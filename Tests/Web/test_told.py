@@ -73,6 +73,7 @@ def test_a_code_of_no_room_leads_on(visit, party, house):
     expect(page.get_by_role("link", name=re.compile("Rooms nearby"))).to_be_visible()
     # It looks alike whichever way one came.
     sizes = "() => [...document.querySelectorAll('.badge')].map(one => [one.offsetWidth, one.offsetHeight, getComputedStyle(one).borderRadius])"
+    steps.is_prepared(page)
     seen = page.evaluate(sizes)
     page.goto("/")
     expect(page.get_by_text("Listen together.")).to_be_visible()
@@ -80,6 +81,7 @@ def test_a_code_of_no_room_leads_on(visit, party, house):
     page.keyboard.press("Enter")
     expect(page.get_by_text("There is no room here.")).to_be_visible()
     expect(field).to_have_value("ZZZZZZ")
+    steps.is_prepared(page)
     assert page.evaluate(sizes) == seen and len(seen) == 3
     page.get_by_role("button", name=re.compile("Start a room")).click()
     expect(page.get_by_label("Name of the room")).to_be_visible()

@@ -60,8 +60,8 @@ import RoomWire
     /// The votes to skip what is on air that count now: those of members who are online; all, where it is not known who is.
     public var countedSkipVotes: Int {
         guard let playback else { return 0 }
-        guard let onlineMembers, playback.skipVoters.count == playback.skipVotes else { return playback.skipVotes }
-        return playback.skipVoters.count { onlineMembers.contains($0) || $0 == me?.member }
+        return SkipVotes.counted(
+            playback.skipVoters, of: playback.skipVotes, online: onlineMembers, me: me?.member)
     }
 
     @ObservationIgnored let engine: ClientEngine

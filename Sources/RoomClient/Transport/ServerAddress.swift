@@ -49,11 +49,17 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
         guard !name.isEmpty, name.utf8.count <= 253, isName else { return nil }
         host = name.lowercased()
         self.port = port
-        guard isSecure || isLoopback else { return nil }
+        guard isSecure || ["localhost", "127.0.0.1", "::1"].contains(host) else { return nil }
     }
 
-    /// Whether only programs on this machine reach the server by this address.
-    public var isLoopback: Bool { ["localhost", "127.0.0.1", "::1"].contains(host) }
+    /// Whether the host means, on every device, that device itself: no other one reaches the server by this address.
+    ///
+    /// The page has the same rule; `Tests/Tables/loopback.json` has names and what they mean.
+    public var isLoopback: Bool {
+        let parts = host.split(separator: ".")
+        return ["0.0.0.0", "::", "::1"].contains(host) || parts.last == "localhost"
+            || parts.first == "127" && parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    }
 
     private static func port(_ text: Substring) -> Int? {
         guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),

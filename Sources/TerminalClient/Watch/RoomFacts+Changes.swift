@@ -10,7 +10,7 @@ extension RoomFacts {
     }
 
     /// What follows from something else in the same update is not told.
-    private func isNews(_ news: RoomNews, since before: RoomFacts) -> Bool {
+    func isNews(_ news: RoomNews, since before: RoomFacts) -> Bool {
         switch news {
         case .votes(let track, 0, _):
             // A track's votes are spent where it is queued, and when the room has chosen it.
@@ -20,6 +20,10 @@ extension RoomFacts {
         case .dequeued(let entry): return onAir?.entry != entry.number
         // One song follows another: only the new one is told.
         case .stopped: return onAir == nil
+        case .skipVote(isCast: false):
+            // Who leaves the room takes the vote along.
+            let gone = (before.onAir?.skipVoters ?? []).subtracting(onAir?.skipVoters ?? [])
+            return gone.isEmpty || gone.contains { people[$0] != nil }
         case .votes, .queued, .reordered, .onAir, .paused, .resumed, .moved, .skipVote, .finished, .joined,
             .left, .renamed, .role, .tracksAdded, .tracksRemoved, .named, .closed, .online, .membership:
             return true

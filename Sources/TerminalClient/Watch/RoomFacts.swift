@@ -24,6 +24,7 @@ struct RoomFacts: Sendable, Equatable {
         /// By the server's clock.
         var at: Int64
         var skipVotes: Int
+        var skipVoters: Set<Int> = []
     }
 
     struct Person: Sendable, Equatable {
@@ -89,6 +90,7 @@ extension RoomFacts.OnAir {
     init(_ playback: Playback) {
         self.init(
             entry: playback.entry.rawValue, track: playback.track.rawValue, isPaused: playback.isPaused,
-            position: playback.position, at: playback.at.milliseconds, skipVotes: playback.skipVotes)
+            position: playback.position, at: playback.at.milliseconds, skipVotes: playback.skipVotes,
+            skipVoters: Set(playback.skipVoters.map(\.rawValue)))
     }
 }

@@ -444,7 +444,7 @@ export class Device {
   }
 
   /** Does what the browser wants a tap for: to be called in one, before music goes on. */
-  async take() {
+  async useTap() {
     this.#sound.unlock();
     // Another folder may stay closed.
     if (this.wants === 'permission') await this.library?.renew();
@@ -453,7 +453,7 @@ export class Device {
 
   /** Goes on after the browser wanted a tap: to be called in it. */
   async goOn() {
-    await this.take();
+    await this.useTap();
     if (this.phase !== 'on') return;
     this.pausedBySystem = false;
     await this.#control({ type: 'resume' });

@@ -12,13 +12,23 @@
  * @param {Pick<Room, 'playback' | 'queue' | 'requests' | 'history' | 'settings' | 'tracks'>} room
  * @returns {Track | undefined}
  */
-export function nextTrack({ playback, queue, requests, history, settings, tracks }) {
+export function nextTrack(room) {
+  const [waiting, asked] = playable(room);
+  return waiting ?? (room.settings.queueMode === 'votes' ? asked : undefined);
+}
+
+/**
+ * The first waiting track, and the most wanted one where the room chooses: of those that may be repeated and that the deck has.
+ *
+ * @param {Parameters<typeof nextTrack>[0]} room
+ * @returns {(Track | undefined)[]}
+ */
+function playable({ playback, queue, requests, history, settings, tracks }) {
   const now = playback.status === 'stopped' ? [] : [playback.track];
   const recent = new Set([...now, ...history.map(({ track }) => track)].slice(0, settings.repeatAfterPlays));
   const comes = (/** @type {Track | undefined} */ track) => track && !track.missing && !recent.has(track.track);
-  const waiting = queue.map(({ track }) => tracks.get(track)).find(comes);
-  if (waiting || settings.queueMode !== 'votes' || settings.queueLocked) return waiting;
-  return requests.find(comes);
+  const chooses = settings.queueMode !== 'dj' && !settings.queueLocked;
+  return [queue.map(({ track }) => tracks.get(track)).find(comes), chooses ? requests.find(comes) : undefined];
 }
 
 /**
@@ -28,16 +38,17 @@ export function nextTrack({ playback, queue, requests, history, settings, tracks
  * - a DJ: `addMusic` where there are no songs; `play` where one waits; `queue` where only DJs choose; and where the room
  *   chooses and nobody has asked, `goesOn` with a device that plays what is asked for, else `queueOrWait`
  * - others: `add` where there are no songs and they may add some, `wait` where they may not; `join` first; `ask` where
- *   votes choose, `askDJ` where a DJ does; `starts` where songs wait for a DJ who starts the music
+ *   votes choose, `askDJ` where a DJ does; `starts` where songs that can be played wait for a DJ who starts the music
  *
  * @typedef {'nothing' | 'addMusic' | 'queue' | 'queueOrWait' | 'goesOn' | 'play' | 'add' | 'wait' | 'join' | 'ask' | 'askDJ' | 'starts'} Step
  */
 
 /**
- * @param {Pick<Room, 'isDJ' | 'you' | 'closedAt' | 'pool' | 'queue' | 'requests' | 'settings' | 'deck'>} room
+ * @param {Pick<Room, 'isDJ' | 'you' | 'closedAt' | 'pool' | 'deck'> & Parameters<typeof nextTrack>[0]} room
  * @returns {Step}
  */
-export function stepOf({ isDJ, you, closedAt, pool, queue, requests, settings, deck }) {
+export function stepOf(room) {
+  const { isDJ, you, closedAt, pool, queue, requests, settings, deck } = room;
   const { queueMode, queueLocked, guestsMayAdd } = settings;
   const chooses = queueMode !== 'dj' && !queueLocked;
   if (closedAt !== undefined) return 'nothing';
@@ -49,5 +60,5 @@ export function stepOf({ isDJ, you, closedAt, pool, queue, requests, settings, d
   if (pool.length === 0 && !(you && guestsMayAdd && !queueLocked)) return 'wait';
   if (!you) return 'join';
   if (pool.length === 0) return 'add';
-  return queue.length > 0 || (chooses && requests.length > 0) ? 'starts' : chooses ? 'ask' : 'askDJ';
+  return playable(room).some(Boolean) ? 'starts' : chooses ? 'ask' : 'askDJ';
 }

@@ -93,7 +93,7 @@ export const de = {
       askDJ: 'Such einen Song aus und wünsch ihn dir. Ein DJ entscheidet, was läuft.',
       add: 'Noch gibt es keine Songs. Füge den ersten hinzu.',
       wait: 'Der DJ packt noch aus.',
-      starts: 'Songs warten schon. Ein DJ startet die Musik.',
+      starts: 'Ein DJ startet die Musik.',
     },
     noDeck: 'Kein Gerät spielt',
     by: (/** @type {string} */ name) => `Gespielt von ${name}`,

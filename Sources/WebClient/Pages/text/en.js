@@ -77,7 +77,7 @@ export const t = {
       askDJ: 'Choose a song, and ask for it. A DJ decides what is played.',
       add: 'There are no songs yet. Add the first one.',
       wait: 'The DJ is still unpacking.',
-      starts: 'Songs are waiting. A DJ starts the music.',
+      starts: 'A DJ starts the music.',
     },
     noDeck: 'No device is playing',
     by: (/** @type {string} */ name) => `Played by ${name}`,

@@ -196,6 +196,7 @@ export function onAir(app) {
     song.classList.toggle('longer', size > 70);
     const names = [track?.artist, track?.album].filter(Boolean).map((name) => h('bdi', name));
     credit.replaceChildren(...(names.length > 1 ? [names[0], ' — ', names[1]] : names));
+    credit.classList.toggle('step', !track);
     who.replaceChildren();
     credited = '';
     wave.letGo();
@@ -389,6 +390,11 @@ export function onAir(app) {
     if (track && app.store.clock.now() - event.at < LATELY_MS) app.toast(t.announce.missing(isolated(track.title)));
   });
   const stop = app.store.watch(PART.room | PART.playback | PART.pool | PART.members | PART.you | PART.deck | PART.link, show);
+  // What somebody can do where nothing plays depends on what is asked for.
+  const stopAsked = app.store.watch(PART.votes | PART.queue | PART.history, () => {
+    const { room } = app.store;
+    if (room?.playback.status === 'stopped') idle(room);
+  });
   show();
 
   return {
@@ -396,6 +402,7 @@ export function onAir(app) {
     destroy() {
       destroyed = true;
       stop();
+      stopAsked();
       stopVotes();
       clearTimeout(timer);
       clearTimeout(againTimer);

@@ -24,7 +24,8 @@ let voted = '';
 const voteFor = (room, entry) => `${room.id} ${room.you?.member} ${entry}`;
 
 /**
- * The votes to skip what is on air. Those of people who have gone do not count while they are away.
+ * The votes to skip what is on air. Those of people who have gone do not count while they are away. The server counts by the
+ * same rule (`SkipVotes` in Swift): a product that is a whole number except for rounding errors counts as whole.
  *
  * @param {import('../room/room.js').Room} room
  * @param {boolean} hasVoted  whether this page has voted, as far as it knows
@@ -33,7 +34,7 @@ const voteFor = (room, entry) => `${room.id} ${room.you?.member} ${entry}`;
  */
 export function skipState(room, hasVoted, wanted) {
   const { playback, present, you } = room;
-  const needed = Math.max(1, Math.ceil(room.settings.skipRatio * room.online));
+  const needed = Math.max(1, Math.ceil(room.settings.skipRatio * room.online - 1e-9));
   if (playback.status === 'stopped') return { mine: false, votes: 0, needed };
   const voters = playback.skipVoters ?? [];
   const areKnown = voters.length === playback.skipVotes;

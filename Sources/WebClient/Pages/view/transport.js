@@ -49,7 +49,7 @@ const isBusy = ({ store }) => ['play', 'pause', 'resume', 'skip', 'enqueue'].som
  */
 async function beginHere(app) {
   const { room, link } = app.store;
-  if (app.playing?.wants) await app.playing.take();
+  if (app.playing?.wants) await app.playing.useTap();
   if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) return;
   await (await app.device())?.startWithFiles();
 }

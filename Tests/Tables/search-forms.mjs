@@ -1,4 +1,4 @@
-// node Tests/Search/forms.mjs   Writes the Swift table of the forms of characters, from the page's own folding.
+// node Tests/Tables/search-forms.mjs   Writes the Swift table of the forms of characters, from the page's own folding.
 //
 // The page has the compatibility forms from its browser. Swift's standard library does not have them, so the server has
 // a table. search.test.mjs holds the two together.
@@ -54,7 +54,7 @@ function write() {
   }
   writeFileSync(FILE, `extension SearchForms {
     /// The forms of characters other than ASCII and Hangul syllables, of Unicode ${process.versions.unicode}, written by
-    /// \`Tests/Search/forms.mjs\`: \`first[:last]\`, then \`+distance\`, \`-distance\` or \`=form\`, in hexadecimal digits.
+    /// \`Tests/Tables/search-forms.mjs\`: \`first[:last]\`, then \`+distance\`, \`-distance\` or \`=form\`, in hexadecimal digits.
     static let table = """
 ${lines.map((line) => `        ${line}`).join('\n')}
         """
