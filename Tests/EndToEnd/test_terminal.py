@@ -485,6 +485,26 @@ def test_keys_for_the_song_on_air_name_its_entry(home, overheard):
         ("pause", 1), ("resume", 1), ("skip", 1)]
 
 
+def test_votes_to_skip_of_people_who_are_here_are_shown(home, kitchen, ben):
+    home.person.command(kitchen, "updateRoom", settings={"skipRatio": 1})
+    home.run("queue", "1")
+    home.run("play")
+    with Terminal(home, "watch") as terminal:
+        terminal.until("Space pause")
+        ben.command(kitchen, "voteSkip", entry=1)
+        terminal.until("A vote to skip.")
+        assert "1 vote to skip" not in "\n".join(terminal.display)
+        with ben.socket(f"/v1/rooms/{kitchen}/socket", follow=kitchen):
+            terminal.until("1 vote to skip")
+            terminal.until("2 here")
+        terminal.until("1 here")
+        assert "1 vote to skip" not in "\n".join(terminal.display)
+        # The vote goes with its voter, and is not said to be taken back.
+        ben.command(kitchen, "leave")
+        terminal.until("Ben left.")
+        assert "was taken back" not in "\n".join(terminal.display)
+
+
 def test_members_come_and_go_on_the_screen(home, kitchen):
     people = [home.server.session(f"Guest {number}") for number in range(8)]
     with Terminal(home, "watch") as terminal:

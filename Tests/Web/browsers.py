@@ -280,7 +280,9 @@ def layout_faults(page):
 
 
 LAYOUT = """async () => {
-    const {t} = await import(new URL('text/en.js', document.querySelector('script[type=module]').src).href);
+    const from = document.querySelector('script[type=module]').src;
+    // Screens may be put in German after they were made.
+    const {t} = document.documentElement.lang === 'de' ? {t: (await import(new URL('text/de.js', from).href)).de} : await import(new URL('text/en.js', from).href);
     const texts = tree => Object.values(tree).flatMap(one => typeof one === 'string' ? [one] : typeof one === 'object' ? texts(one) : []);
     const own = new Set(texts(t));
     const found = [], wide = document.documentElement.clientWidth;

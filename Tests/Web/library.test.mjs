@@ -198,6 +198,20 @@ test('two thousand files: a few at once, in their order, with their progress; wh
   assert.deepEqual([some.length, cancelled, other.songs.size], [101, true, 101]);
 });
 
+test('songs that are removed while others are added and written stay away', async () => {
+  const one = library(), removed = [];
+  const files = Array.from({ length: 70 }, (_, i) => song(`${i}.mp3`, { title: `Song ${i}` }, mp3.subarray(0, 6000)));
+  // One of a batch that is not written yet, one of a batch that was, and the newest.
+  const progress = ({ done }) => {
+    const known = [...one.songs.keys()];
+    if ([20, 40, 69].includes(done)) for (const id of [known[0], known.at(-1)]) removed.push(one.remove(id).then(() => id));
+  };
+  await one.add(files, { progress });
+  const gone = await Promise.all(removed);
+  assert.deepEqual([new Set(gone).size, one.songs.size], [6, 64]);
+  assert.deepEqual([...one.kept.keys()].sort(), [...one.songs.keys()].sort());
+});
+
 test('a song whose length has been measured is still that of a room that knows it by what its header claims', async () => {
   const one = library(), large = song('a.mp3', { title: 'Here', artist: 'She' });
   const { songs: [added] } = await one.add([large]), wanted = track({ title: 'Here', artist: 'She', durationMs: added.durationMs });
