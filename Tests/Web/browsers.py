@@ -281,8 +281,9 @@ def layout_faults(page):
 
 LAYOUT = """async () => {
     const from = document.querySelector('script[type=module]').src;
-    // Screens may be put in German after they were made.
-    const {t} = document.documentElement.lang === 'de' ? {t: (await import(new URL('text/de.js', from).href)).de} : await import(new URL('text/en.js', from).href);
+    // Screens may be put in German after they were made. Without a network it may not be here.
+    const {t} = document.documentElement.lang === 'de'
+        ? await import(new URL('text/de.js', from).href).then(({de}) => ({t: de}), () => ({t: {}})) : await import(new URL('text/en.js', from).href);
     const texts = tree => Object.values(tree).flatMap(one => typeof one === 'string' ? [one] : typeof one === 'object' ? texts(one) : []);
     const own = new Set(texts(t));
     const found = [], wide = document.documentElement.clientWidth;
@@ -290,8 +291,8 @@ LAYOUT = """async () => {
     const name = node => node.tagName.toLowerCase() + (node.id ? '#' + node.id : '') +
         [...node.classList].map(one => '.' + one).join('') + ' ' + JSON.stringify(node.textContent.slice(0, 40));
     if (document.scrollingElement.scrollWidth > wide) found.push(`the page is ${document.scrollingElement.scrollWidth} wide`);
-    const clips = node => {
-        for (let one = node.parentElement; one && one !== document.body; one = one.parentElement) {
+    const clips = (node, last = document.body) => {
+        for (let one = node.parentElement; one && one !== last; one = one.parentElement) {
             const style = getComputedStyle(one);
             if (style.overflowX !== 'visible' || style.contain.includes('paint')) return true;
         }
@@ -306,6 +307,8 @@ LAYOUT = """async () => {
         if (text && node.scrollWidth > node.clientWidth + 1 && style.overflowX !== 'visible' && style.overflowX !== 'auto'
             && style.overflowX !== 'scroll' && (style.textOverflow !== 'ellipsis' || own.has(node.textContent)) && node.clientWidth > 1
             && !['INPUT', 'TEXTAREA', 'SELECT'].includes(node.tagName)) found.push(`cut off: ${name(node)}`);
+        const row = node.closest('li'), over = text && row && document.elementFromPoint(box.right - 1, box.y + box.height / 2)?.closest('button');
+        if (over && over !== node && row.contains(over) && !over.contains(node) && !clips(node, row)) found.push(`below a button: ${name(node)}`);
     }
     return found;
 }"""

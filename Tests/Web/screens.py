@@ -263,14 +263,14 @@ def reactions(stage):
 
 @scene
 def nothing_here_yet(stage):
-    for mode, text in ("dj", "The DJ has queued nothing yet."), (
-            "votes", "The most wanted song comes next. Nobody has asked for one yet."), (
-            "fair", "The people who vote take turns. Nobody has voted yet."):
+    for mode, text in ("dj", "The DJ has queued nothing right now."), (
+            "votes", "The most wanted song comes next. Nobody is asking for one right now."), (
+            "fair", "The people who vote take turns. Nobody is asking for a song right now."):
         party = stage.party(parties.empty, name="An empty room", settings={"queueMode": mode})
         page = stage.guest(party)
         page.get_by_text("Nothing is playing").first.wait_for()
         if mode == "dj":
-            page.get_by_text("Nobody has asked for anything yet.").wait_for()
+            page.get_by_text("Nobody is asking for a song right now.").wait_for()
             yield "empty", page
             steps.pane(page, "pool")
             yield "empty-all-tracks", page
@@ -815,7 +815,7 @@ def the_deck(stage):
     page.locator(".silence", has_text="Choose them, and").wait_for()
     yield "deck-no-files", page
     steps.pretend_deck(page, lack={"isBare": False, "lost": 12})
-    page.locator(".silence", has_text="12 of your songs").wait_for()
+    page.locator(".silence", has_text="for 12 of your songs").wait_for()
     yield "deck-lost-files", page
     steps.pretend_deck(page, phase="lost", lostTo=party.members["Ines"])
     note(page, "Ines’s device plays now.").wait_for()

@@ -31,6 +31,26 @@ def opened(visit, server, room, songs, person=None, ears=decks.MODEL, **options)
     return page, decks.add_tracks(page)
 
 
+def choose(page, where, songs):
+    """Chooses files by a button of the page."""
+    with page.expect_file_chooser() as chooser:
+        where.get_by_role("button", name="Choose files").click()
+    chooser.value.set_files(songs)
+
+
+def opened_forgetful(visit, server, room, songs):
+    """Mina's page in a browser that has songs until it is loaded again, and the tracks in the room, by title."""
+    page = visit(server, None, room.mina, device=browsers.LAPTOP)
+    decks.listening(page.context)
+    page.add_init_script(KEEPS_NOTHING)
+    page.goto(room.path)
+    steps.pane(page, "pool").get_by_role("button", name="Add music").first.click()
+    choose(page, page, songs)
+    page.get_by_text(f"{len(songs)} added", exact=True).wait_for()
+    page.get_by_role("button", name="Done").click()
+    return page, [track["track"] for track in sorted(room.state()["pool"], key=lambda track: track["title"])]
+
+
 def start(page):
     """Has a page be the deck."""
     page.get_by_role("button", name="Play on this device").click()
@@ -184,17 +204,7 @@ def test_a_song_that_no_device_plays_is_said_loudly(visit, party, house):
 def test_a_deck_that_has_lost_its_files_waits_for_them(visit, party, house, long_songs):
     room = party(parties.empty, house, settings={"queueMode": "votes"})
     songs = long_songs(3, ("mp3", "opus", "flac"))
-    page = visit(house, None, room.mina, device=browsers.LAPTOP)
-    decks.listening(page.context)
-    page.add_init_script(KEEPS_NOTHING)
-    page.goto(room.path)
-    steps.pane(page, "pool").get_by_role("button", name="Add music").first.click()
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Choose files").click()
-    chooser.value.set_files(songs)
-    page.get_by_text("3 added", exact=True).wait_for()
-    page.get_by_role("button", name="Done").click()
-    tracks = [track["track"] for track in sorted(room.state()["pool"], key=lambda track: track["title"])]
+    page, tracks = opened_forgetful(visit, house, room, songs)
     room.join("Ana")
     start(page)
     room.tell("Ana", "vote", track=tracks[0])
@@ -206,9 +216,7 @@ def test_a_deck_that_has_lost_its_files_waits_for_them(visit, party, house, long
     expect(line).to_contain_text("Choose them, and")
     until(page, lambda: room.state()["playback"]["status"] == "paused", "it waits for its files")
     until(page, lambda: all(track.get("missing") for track in room.state()["pool"]), "the room knows what is not there")
-    with page.expect_file_chooser() as chooser:
-        line.get_by_role("button", name="Choose files").click()
-    chooser.value.set_files(songs)
+    choose(page, line, songs)
     hears(page, 0)
     expect(line).to_be_hidden()
     until(page, lambda: not any(track.get("missing") for track in room.state()["pool"]), "the room knows what is there")
@@ -216,6 +224,25 @@ def test_a_deck_that_has_lost_its_files_waits_for_them(visit, party, house, long
     # Nothing was skipped, and no vote was spent.
     assert not [one for one in room.mina.events(room.id) if one["type"] == "entryFinished"]
     assert [track["votes"] for track in sorted(room.state()["pool"], key=lambda track: track["title"])] == [0, 1, 1]
+
+
+def test_play_asks_for_files_that_a_reload_has_lost(visit, party, house, long_songs):
+    room = party(parties.empty, house, settings={"queueMode": "votes"})
+    songs = long_songs(2, ("mp3", "flac"))
+    page, tracks = opened_forgetful(visit, house, room, songs)
+    page.reload()
+    room.join("Ana")
+    room.tell("Ana", "vote", track=tracks[1])
+    page.get_by_text("Play starts the most wanted song").wait_for()
+    page.get_by_role("button", name="Play", exact=True).click()
+    line = page.locator(".silence")
+    expect(line).to_contain_text("Choose them, and")
+    # Nothing is on air that nobody hears. Once the files are here, what was asked for is.
+    assert room.state()["playback"]["status"] == "stopped"
+    choose(page, line, songs)
+    hears(page, 1)
+    assert room.state()["playback"]["track"] == tracks[1]
+    expect(line).to_be_hidden()
 
 
 def test_nothing_of_files_and_pictures_leaves_the_page(visit, party, house, tmp_path, make_songs):
@@ -238,9 +265,7 @@ def test_nothing_of_files_and_pictures_leaves_the_page(visit, party, house, tmp_
         "framesent", lambda frame: sent.append(frame if isinstance(frame, bytes) else frame.encode())))
     page.goto(room.path)
     steps.pane(page, "pool").get_by_role("button", name="Add music").first.click()
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Choose files").click()
-    chooser.value.set_files(song)
+    choose(page, page, song)
     page.get_by_text("1 added", exact=True).wait_for()
     page.get_by_role("button", name="Done").click()
     begin(page, room, room.state()["pool"][0]["track"])

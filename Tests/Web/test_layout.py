@@ -149,8 +149,8 @@ def test_a_list_without_rows_leads_to_the_songs(visit, party, house):
     on = page.get_by_role("button", name="To the songs")
     expect(on).to_be_hidden()
     room.add([parties.track("The only one", "Zonda", 200_000)])
-    for kind, sentence in ("requests", "Nobody has asked for anything yet."), (
-            "queue", "The most wanted song comes next. Nobody has asked for one yet."):
+    for kind, sentence in ("requests", "Nobody is asking for a song right now."), (
+            "queue", "The most wanted song comes next. Nobody is asking for one right now."):
         empty = steps.pane(page, kind)
         expect(empty).to_contain_text(sentence)
         empty.get_by_role("button", name="To the songs").click()
@@ -176,7 +176,7 @@ def test_an_empty_room_gives_everybody_one_order(visit, party, house):
     expect(credit).to_have_text("There are no songs yet. Add the first one.")
     room.add([parties.track("The only one", "Zonda", 200_000)])
     expect(credit).to_have_text("Choose a song, and ask for it.")
-    expect(hint).to_have_text("Nobody has asked for anything yet. You can add a song to the queue, and play it.")
+    expect(hint).to_have_text("Nobody is asking for a song right now. You can add a song to the queue, and play it.")
     room.tell("Mina", "updateRoom", settings={"queueMode": "dj"})
     expect(credit).to_have_text("Choose a song, and ask for it. A DJ decides what is played.")
     expect(hint).to_have_text("Add a song to the queue, then play it.")

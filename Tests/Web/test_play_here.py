@@ -170,10 +170,10 @@ def test_songs_without_a_file_are_marked(visit, party, house):
     choose(page, [(f"{number}.wav", sound(*names, number, seconds[names[0]])) for number, names in enumerate(files)])
     page.get_by_text("0 added · 2 here already").wait_for()
     page.keyboard.press("Escape")
-    expect(steps.pane(page, "queue").get_by_text("Not on this device")).to_have_count(0)
+    expect(steps.pane(page, "queue").get_by_text("File missing")).to_have_count(0)
     page.get_by_role("button", name="Play on this device").click()
-    expect(steps.row(page, "queue", "Slow Station").get_by_text("Not on this device")).to_be_attached()
-    expect(steps.row(page, "queue", "Salt Horizon").get_by_text("Not on this device")).not_to_be_attached()
+    expect(steps.row(page, "queue", "Slow Station").get_by_text("File missing")).to_be_attached()
+    expect(steps.row(page, "queue", "Salt Horizon").get_by_text("File missing")).not_to_be_attached()
     told(page, "Playing on this device").wait_for()
 
 

@@ -105,6 +105,15 @@ export class Library {
   }
 
   /**
+   * Whether this browser had a track's file on an earlier visit, and has it no more.
+   *
+   * @param {import('../room/room.js').Track} track
+   */
+  had({ sourceId }) {
+    return this.#past.has(sourceId);
+  }
+
+  /**
    * Adds files and what is in folders. A file that is here already is found at its new place from now on. One that this
    * device cannot play is told as skipped, and known as `unplayable`.
    *

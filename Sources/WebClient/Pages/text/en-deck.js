@@ -42,11 +42,11 @@ export const deck = {
     },
     skip: 'Skip',
     seconds: (/** @type {number} */ s) => `${s}\u00a0s`,
-    away: 'Not on this device',
+    away: 'File missing',
     unheard: 'Nobody hears this: no device plays the music. Play it on the device that has the files.',
     hear: 'Play it here',
     noFiles: 'The files of this room’s songs cannot be found here. Choose them, and the music goes on.',
-    lostFiles: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} of your songs ${plural(n, 'is', 'are')} not on this device. Choose ${plural(n, 'its file', 'their files')}, or nobody will hear ${plural(n, 'it', 'them')}.`,
+    lostFiles: (/** @type {number} */ n, /** @type {string} */ shown) => `This page has no ${plural(n, 'file', 'files')} for ${shown} of your songs. Choose ${plural(n, 'it', 'them')}, or nobody will hear ${plural(n, 'it', 'them')}.`,
     leaveOut: 'Go on without',
     looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Looking at ${shown} ${plural(n, 'song', 'songs')}`,
 

@@ -327,7 +327,7 @@ export const more = {
     steps: {
       addMusic: 'Add music first.',
       queue: 'Add a song to the queue, then play it.',
-      queueOrWait: 'Nobody has asked for anything yet. You can add a song to the queue, and play it.',
+      queueOrWait: 'Nobody is asking for a song right now. You can add a song to the queue, and play it.',
       goesOn: 'When somebody asks for a song, it begins. You can also add one to the queue.',
     },
   },

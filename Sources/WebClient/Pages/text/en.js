@@ -168,18 +168,19 @@ export const t = {
     requests: 'Asked for',
     queue: 'Up next',
     pool: 'All songs',
-    noRequests: 'Nobody has asked for anything yet.',
+    noRequests: 'Nobody is asking for a song right now.',
     toSongs: 'To the songs',
     emptyQueue: {
       none: 'Nothing is in the queue.',
-      dj: 'The DJ has queued nothing yet.',
+      dj: 'The DJ has queued nothing right now.',
       locked: 'Nothing is in the queue. For now, DJs decide.',
       votes: (/** @type {string} */ title) => `The most wanted song comes next: ${title}.`,
       resting: 'What people have asked for cannot come yet: it was played too recently, or is not playable.',
+      missing: 'What people have asked for has no file that can be played.',
       fair: 'The people who voted take turns.',
       unasked: {
-        votes: 'The most wanted song comes next. Nobody has asked for one yet.',
-        fair: 'The people who vote take turns. Nobody has voted yet.',
+        votes: 'The most wanted song comes next. Nobody is asking for one right now.',
+        fair: 'The people who vote take turns. Nobody is asking for a song right now.',
       },
     },
     vote: (/** @type {string} */ title, /** @type {number} */ n) =>

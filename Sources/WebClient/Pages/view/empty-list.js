@@ -45,5 +45,6 @@ function reason(room) {
   if (room.requests.length === 0) return words.unasked[queueMode];
   if (queueMode === 'fair') return words.fair;
   const next = nextTrack(room);
-  return next ? words.votes(isolated(next.title)) : words.resting;
+  if (next) return words.votes(isolated(next.title));
+  return room.requests.every(({ missing }) => missing) ? words.missing : words.resting;
 }

@@ -43,15 +43,17 @@ export function nextStep(room) {
 const isBusy = ({ store }) => ['play', 'pause', 'resume', 'skip', 'enqueue'].some((type) => store.isPending(type));
 
 /**
- * Begins the deck here, where no device is the deck and the files are here. A deck that waits for a tap takes this one.
+ * Begins the deck here, where no device is the deck and the files are here, or were. A deck that waits for a tap takes
+ * this one.
  *
  * @param {App} app
+ * @returns {Promise<boolean>} false where the person is asked for the files first
  */
 async function beginHere(app) {
   const { room, link } = app.store;
   if (app.playing?.wants) await app.playing.useTap();
-  if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) return;
-  await (await app.device())?.startWithFiles();
+  if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) return true;
+  return await (await app.device())?.startWithFiles(() => togglePlay(app)) ?? true;
 }
 
 /**
@@ -70,7 +72,7 @@ export async function togglePlay(app) {
     if (does === 'pause') return await app.act({ type: 'pause', entry });
     if (does === 'nothing') return undefined;
     isBeginning = true;
-    await beginHere(app);
+    if (!await beginHere(app)) return undefined;
     if (does === 'resume') return await app.act({ type: 'resume', entry });
     if (does === 'head') return await app.act({ type: 'play', entry });
     const added = await app.act({ type: 'enqueue', track: track?.track, at: 0 });
@@ -141,7 +143,8 @@ export function transport(app) {
     next.hidden = room.playback.status === 'stopped';
     next.setAttribute('aria-busy', String(busy));
     next.setAttribute('aria-disabled', String(!isLive));
-    const sentence = does === 'head' && track ? t.dj.playsHead(isolated(track.title))
+    // Where no file is there for what waits, another line says so.
+    const sentence = track?.missing ? '' : does === 'head' && track ? t.dj.playsHead(isolated(track.title))
       : does === 'request' && track ? t.dj.playsRequest(isolated(track.title))
         : does === 'nothing' ? /** @type {Record<string, string>} */ (t.dj.steps)[stepOf(room)] ?? '' : '';
     text(hint, sentence);
