@@ -94,7 +94,7 @@ import Testing
         settings.queueLocked = true
         settings.slowModeMs = 3_600_000
         settings.ownerAwayMs = 2_592_000_000
-        let room = people.when(
+        let scenario = people.when(
             update {
                 $0.settings.maxWaitingPerMember = 500
                 $0.settings.repeatAfterPlays = 10_000
@@ -102,9 +102,19 @@ import Testing
                 $0.settings.queueLocked = true
                 $0.settings.slowModeMs = 3_600_000
                 $0.settings.ownerAwayMs = 2_592_000_000
-            }, then: changed { $0.settings = settings }
-        ).room
-        #expect(room.settings == settings)
+            }, then: changed { $0.settings = settings })
+        #expect(scenario.room.settings == settings)
+        // And back to what a new room has.
+        let back = scenario.after(
+            update {
+                $0.settings.maxWaitingPerMember = 0
+                $0.settings.repeatAfterPlays = 0
+                $0.settings.skipRatio = 0.5
+                $0.settings.queueLocked = false
+                $0.settings.slowModeMs = 0
+                $0.settings.ownerAwayMs = 0
+            })
+        #expect(back.room.settings == RoomSettings())
     }
 
     @Test(arguments: [-0.1, 1.1, .nan, .infinity, -.infinity])

@@ -1,5 +1,6 @@
 import EventStorage
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 @testable import RoomService
@@ -33,6 +34,36 @@ import Testing
         let world = WriterWorld(plan: plan.commands, isFollowed: plan.isFollowed, loses: plan.loses)
         try follow(world, acts: plan.acts, after: [], &count)
         #expect(count > 5_000)
+    }
+
+    /// A writer of a new room that counts.
+    private func writer() -> RoomWriter {
+        var limits = RoomWriter.Limits(waiting: 16, weight: 1 << 20, conflicts: 3)
+        limits.isCounting = true
+        return RoomWriter(WriterWorld.decoded(WriterWorld(plan: [], isFollowed: true).log), limits: limits)
+    }
+
+    /// What a read brings after another server has given the owner a name.
+    private func renamed(after version: StreamVersion) -> RoomWriter.Reading {
+        let event = RecordedEvent(
+            seq: version.seq + 1, at: WriterWorld.start, event: .memberRenamed(member: 1, name: "Anna"))
+        return .events([event], keys: [], version: StreamVersion(seq: event.seq, keyed: 0, tail: nil))
+    }
+
+    @Test func `a decision whose state is void is taken again once the log has been read`() {
+        var writer = writer()
+        let (begun, decided) = (writer.read(), writer.decided(7, .settled(.failed(.unavailable))))
+        let steps = writer.read(renamed(after: writer.version))
+        #expect(begun == [.read] && decided == [] && steps.contains(.decide(7)))
+    }
+
+    @Test(arguments: [true, false])
+    func `what is read after an append without an answer is counted, as nobody else does`(isDoubtful: Bool) {
+        var writer = writer()
+        if isDoubtful { _ = writer.failed(.outcomeUnknown(.init(message: "the answer was lost")), underWay: 0) }
+        _ = writer.read()
+        let steps = writer.read(renamed(after: writer.version))
+        #expect(steps.contains(.count) == isDoubtful)
     }
 
     private func follow(
