@@ -57,6 +57,22 @@ import Testing
         #expect(begun == [.read] && decided == [] && steps.contains(.decide(7)))
     }
 
+    @Test(arguments: [false, true])
+    func `commands that fill an append are handed over at once, unless others have appended`(isBehind: Bool) {
+        var writer = writer()
+        let most = AppendQueue.commandsTogether
+        if isBehind { _ = writer.hear(writer.version.seq + most) }
+        var steps: [RoomWriter.Step] = []
+        for request in 1...most {
+            #expect(!steps.contains { if case .append = $0 { true } else { false } })
+            let events = writer.projected.recorded(
+                [.memberRenamed(member: 1, name: "Ana \(request)")], at: WriterWorld.start)
+            steps = writer.decided(
+                request, .changed(Projection.Change(events: events, result: nil, waveform: nil, key: nil)))
+        }
+        #expect(steps.contains { if case .append(_, commands: most) = $0 { true } else { false } } == !isBehind)
+    }
+
     @Test(arguments: [true, false])
     func `what is read after an append without an answer is counted, as nobody else does`(isDoubtful: Bool) {
         var writer = writer()
