@@ -54,7 +54,7 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the host means, on every device, that device itself: no other one reaches the server by this address.
     ///
-    /// The page has the same rule; `Tests/Tables/loopback.json` has names and what they mean.
+    /// `Tests/Tables/loopback.json` has names and what they mean, for the page as well.
     public var isLoopback: Bool {
         let parts = host.split(separator: ".")
         return ["0.0.0.0", "::", "::1"].contains(host) || parts.last == "localhost"

@@ -93,12 +93,6 @@ export class Device {
    */
   #broken = new Set();
   /** What of a pool has no file here, as it was found out for `pool` and the library at `stamp`. */
-  /**
-   * What waits for the files of the room's songs.
-   *
-   * @type {(() => void) | null}
-   */
-  #filled = null;
   #lack = { pool: /** @type {unknown} */ (null), stamp: 0, isBare: false, lost: 0 };
   #stamp = 0;
   /** Files are being picked: what is not here yet may come in a moment. */
@@ -355,20 +349,18 @@ export class Device {
   // -- What a person does
 
   /**
-   * Plays the room's music on this device where it has files for it, or had some on an earlier visit: then the person is
-   * asked for them. It must be called in a tap.
+   * Plays the room's music on this device where it has files for it, or had some that were lost with a reload: then the
+   * person is asked for them. It must be called in a tap.
    *
-   * @param {() => void} filled  called once the person has chosen the files
-   * @returns {Promise<boolean>} whether music may begin now: false where the person is asked first
+   * @returns {Promise<boolean>} false where the person is asked
    */
-  async startWithFiles(filled) {
+  async startWithFiles() {
     this.#sound.unlock();
     await this.ready;
     const { isBare } = this.lack;
     if (this.#isClosed || isBare && !this.store.room?.pool.some((track) => this.library?.had(track))) return true;
     await this.start();
-    if (isBare) this.#filled = filled;
-    return !isBare;
+    return !isBare || this.otherTab;
   }
 
   /**
@@ -509,9 +501,6 @@ export class Device {
     this.#stamp++;
     this.#run?.found(songs.length > 0);
     this.touch();
-    if (this.phase !== 'on' || this.lack.isBare) return;
-    this.#filled?.();
-    this.#filled = null;
   }
 
   /** Skips the song that is missing. */
@@ -616,7 +605,6 @@ export class Device {
     this.#system.off();
     this.phase = phase;
     this.picture = this.wants = null;
-    this.#filled = null;
     this.pausedBySystem = false;
     if (this.app.playing === this) this.app.playing = null;
     if (forgets) forgetDeck();

@@ -105,7 +105,7 @@ export class Library {
   }
 
   /**
-   * Whether this browser had a track's file on an earlier visit, and has it no more.
+   * Whether this browser had the file of a track that it added, and has it no more.
    *
    * @param {import('../room/room.js').Track} track
    */

@@ -47,13 +47,13 @@ const isBusy = ({ store }) => ['play', 'pause', 'resume', 'skip', 'enqueue'].som
  * this one.
  *
  * @param {App} app
- * @returns {Promise<boolean>} false where the person is asked for the files first
+ * @returns {Promise<boolean>} false where the person is asked for the files first, and nothing is to go on air
  */
 async function beginHere(app) {
   const { room, link } = app.store;
   if (app.playing?.wants) await app.playing.useTap();
-  if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) return true;
-  return await (await app.device())?.startWithFiles(() => togglePlay(app)) ?? true;
+  if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) return !(app.playing?.phase === 'on' && app.playing.lack.isBare);
+  return await (await app.device())?.startWithFiles() ?? true;
 }
 
 /**
@@ -72,8 +72,9 @@ export async function togglePlay(app) {
     if (does === 'pause') return await app.act({ type: 'pause', entry });
     if (does === 'nothing') return undefined;
     isBeginning = true;
-    if (!await beginHere(app)) return undefined;
+    const mayPlay = await beginHere(app);
     if (does === 'resume') return await app.act({ type: 'resume', entry });
+    if (!mayPlay) return undefined;
     if (does === 'head') return await app.act({ type: 'play', entry });
     const added = await app.act({ type: 'enqueue', track: track?.track, at: 0 });
     // Somebody was faster.
@@ -143,8 +144,8 @@ export function transport(app) {
     next.hidden = room.playback.status === 'stopped';
     next.setAttribute('aria-busy', String(busy));
     next.setAttribute('aria-disabled', String(!isLive));
-    // Where no file is there for what waits, another line says so.
-    const sentence = track?.missing ? '' : does === 'head' && track ? t.dj.playsHead(isolated(track.title))
+    // Where this device has no file for what waits, another line says so.
+    const sentence = track?.missing && app.playing?.phase === 'on' ? '' : does === 'head' && track ? t.dj.playsHead(isolated(track.title))
       : does === 'request' && track ? t.dj.playsRequest(isolated(track.title))
         : does === 'nothing' ? /** @type {Record<string, string>} */ (t.dj.steps)[stepOf(room)] ?? '' : '';
     text(hint, sentence);
