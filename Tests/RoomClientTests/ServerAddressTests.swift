@@ -6,7 +6,9 @@ import Testing
 @Suite struct ServerAddressTests {
     @Test func `names that mean this very device lead nobody else there, as the table says`() throws {
         let table = try Table.read("loopback", as: [String: [String]].self)
+        #expect(table.keys.sorted() == ["others", "this device"])
         for (kind, hosts) in table {
+            #expect(!hosts.isEmpty)
             for host in hosts {
                 let address = try #require(ServerAddress(host.contains(":") ? "[\(host)]:8443" : "\(host):8443"))
                 #expect(address.isLoopback == (kind == "this device"), "\(host)")

@@ -298,13 +298,22 @@ LAYOUT = """async () => {
         }
         return false;
     };
+    // A small part of a pixel is enough for an ellipsis.
+    const isEllipsed = node => {
+        const style = getComputedStyle(node), range = document.createRange();
+        if (style.textOverflow !== 'ellipsis' || style.whiteSpace !== 'nowrap') return false;
+        range.selectNodeContents(node);
+        const within = ['paddingLeft', 'paddingRight', 'borderLeftWidth', 'borderRightWidth'].reduce(
+            (width, one) => width - parseFloat(style[one]), node.getBoundingClientRect().width);
+        return range.getBoundingClientRect().width > within + .01;
+    };
     for (const node of document.body.querySelectorAll('*')) {
         if (!shown(node) || node.closest('svg, [aria-hidden=true]')) continue;
         const box = node.getBoundingClientRect(), style = getComputedStyle(node);
         if (box.width <= 1 || box.height <= 1) continue;
         if ((box.right > wide + 1 || box.left < -1) && !clips(node)) found.push(`outside (${Math.round(box.left)} to ${Math.round(box.right)}): ${name(node)}`);
         const text = [...node.childNodes].some(one => one.nodeType === Node.TEXT_NODE && one.data.trim());
-        if (text && node.scrollWidth > node.clientWidth + 1 && style.overflowX !== 'visible' && style.overflowX !== 'auto'
+        if (text && (node.scrollWidth > node.clientWidth + 1 || own.has(node.textContent) && isEllipsed(node)) && style.overflowX !== 'visible' && style.overflowX !== 'auto'
             && style.overflowX !== 'scroll' && (style.textOverflow !== 'ellipsis' || own.has(node.textContent)) && node.clientWidth > 1
             && !['INPUT', 'TEXTAREA', 'SELECT'].includes(node.tagName)) found.push(`cut off: ${name(node)}`);
         const row = node.closest('li'), over = text && row && document.elementFromPoint(box.right - 1, box.y + box.height / 2)?.closest('button');

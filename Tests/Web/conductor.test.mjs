@@ -81,6 +81,33 @@ test('a stopped room begins when a file comes', async (t) => {
   conductor.close();
 });
 
+test('where DJs choose, files that are picked begin what Play had asked for, once', async (t) => {
+  const { pass, files, store, conductor, model, sent } = conducting(t, { queueMode: 'dj', here: [], refusals: ['conflict'] });
+  const hear = () => {
+    for (const event of model.events.slice(store.room.seq)) store.room.apply(event);
+    conductor.changed(true);
+  };
+  for (const track of [2, 3]) model.send(1, { type: 'enqueue', track });
+  hear();
+  for (const track of [2, 3]) files.add(track);
+  conductor.found(true);
+  await pass(1500);
+  assert.equal(store.room.playback.status, 'stopped', 'nobody has asked for it');
+  conductor.isAsked = true;
+  conductor.found();
+  await pass(1500);
+  assert.equal(store.room.playback.status, 'stopped', 'no file was picked');
+  conductor.found(true);
+  await pass(1500);
+  assert.deepEqual(sent, ['play']);
+  await pass(5000);
+  assert.deepEqual([sent, store.room.playback.track], [['play', 'play'], 3], 'what was refused is passed over');
+  // What was asked for has begun.
+  conductor.changed(true);
+  assert.equal(conductor.isAsked, false);
+  conductor.close();
+});
+
 test('a beginning that is refused is tried again, also where nothing else happens', async (t) => {
   const { vote, pass, sent, store, conductor } = conducting(t, { refusals: ['rate_limited', 'unavailable'] });
   vote(2);

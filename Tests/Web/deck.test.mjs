@@ -724,6 +724,23 @@ test('a room that has stopped begins with what can be played', () => {
   assert.equal(bench.deck.opening(new Set()), undefined);
 });
 
+test('where DJs choose, a room begins with what waits, and only where it was asked for', () => {
+  const bench = new Bench({ queue: [] });
+  bench.on();
+  bench.pass(60_000);
+  bench.ended();
+  bench.answer();
+  bench.by(3, { type: 'vote', track: 2 });
+  bench.hear();
+  assert.equal(bench.deck.opening(new Set(), true), undefined, 'no request begins by itself');
+  for (const track of [2, 4]) bench.by(1, { type: 'enqueue', track });
+  bench.hear();
+  assert.equal(bench.deck.opening(new Set()), undefined);
+  assert.equal(bench.deck.opening(new Set(), true)?.track, 2);
+  bench.missing.add(2);
+  assert.equal(bench.deck.opening(new Set(), true)?.track, 4);
+});
+
 test('a command for a song that is not on air any more changes nothing, here and off line', () => {
   const bench = new Bench();
   bench.on();

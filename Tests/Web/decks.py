@@ -13,6 +13,9 @@ LOWEST, STEP = 400, 60
 
 ENDINGS = ("mp3", "flac", "ogg", "opus", "m4a", "wav")
 
+NO_PICKER = "delete window.showOpenFilePicker; delete window.showDirectoryPicker;"
+"""A browser without a picker of its own, which no test can answer: the page has an element for files."""
+
 SILENCE = -75
 """Decibels below which nothing is heard."""
 

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 
+import pytest
 from playwright.sync_api import expect
 
 import backline
@@ -116,11 +117,8 @@ def test_a_pause_by_the_system_pauses_the_room(visit, party, house, long_songs):
     expect(page.locator(".device-note")).to_be_hidden()
 
 
-NO_PICKER = "delete window.showOpenFilePicker; delete window.showDirectoryPicker;"
-
-
 #: A browser that keeps neither handles nor copies of files.
-KEEPS_NOTHING = NO_PICKER + "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));"
+KEEPS_NOTHING = decks.NO_PICKER + "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));"
 
 
 def test_play_begins_the_deck_where_there_is_none(visit, party, house, long_songs):
@@ -226,19 +224,24 @@ def test_a_deck_that_has_lost_its_files_waits_for_them(visit, party, house, long
     assert [track["votes"] for track in sorted(room.state()["pool"], key=lambda track: track["title"])] == [0, 1, 1]
 
 
-def test_play_asks_for_files_that_a_reload_has_lost(visit, party, house, long_songs):
-    room = party(parties.empty, house, settings={"queueMode": "votes"})
+@pytest.mark.parametrize("mode", ["votes", "dj"])
+def test_play_asks_for_files_that_a_reload_has_lost(mode, visit, party, house, long_songs):
+    room = party(parties.empty, house, settings={"queueMode": mode})
     songs = long_songs(2, ("mp3", "flac"))
     page, tracks = opened_forgetful(visit, house, room, songs)
     page.reload()
     room.join("Ana")
-    room.tell("Ana", "vote", track=tracks[1])
-    page.get_by_text("Play starts the most wanted song").wait_for()
+    if mode == "votes":
+        room.tell("Ana", "vote", track=tracks[1])
+    else:
+        room.tell("Mina", "enqueue", track=tracks[1])
+    page.get_by_text("Play starts").wait_for()
     page.get_by_role("button", name="Play", exact=True).click()
     line = page.locator(".silence")
-    expect(line).to_contain_text("Choose them, and")
+    expect(line).to_contain_text("Choose them, and the music goes on")
     # Nothing is on air that nobody hears, however often Play is pressed. Once the files are here, what was asked for is.
-    expect(steps.pane(page, "queue").get_by_text("has no file that can be played")).to_be_visible()
+    if mode == "votes":
+        expect(steps.pane(page, "queue").get_by_text("has no file that can be played")).to_be_visible()
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_load_state("networkidle")
     assert room.state()["playback"]["status"] == "stopped"
@@ -246,6 +249,20 @@ def test_play_asks_for_files_that_a_reload_has_lost(visit, party, house, long_so
     hears(page, 1)
     assert room.state()["playback"]["track"] == tracks[1]
     expect(line).to_be_hidden()
+
+
+def test_a_deck_without_files_promises_no_music_that_no_dj_has_asked_for(visit, party, house, long_songs):
+    room = party(parties.empty, house)
+    songs = long_songs(2, ("mp3", "flac"))
+    page, tracks = opened_forgetful(visit, house, room, songs)
+    page.reload()
+    room.tell("Mina", "enqueue", track=tracks[1])
+    start(page)
+    line = page.locator(".silence")
+    expect(line).to_contain_text("Choose them, so that they can be played")
+    choose(page, line, songs)
+    expect(line).to_be_hidden()
+    page.get_by_text("Play starts").wait_for()
 
 
 def test_nothing_of_files_and_pictures_leaves_the_page(visit, party, house, tmp_path, make_songs):
@@ -261,7 +278,7 @@ def test_nothing_of_files_and_pictures_leaves_the_page(visit, party, house, tmp_
     assert all(secret in song.read_bytes() for secret in secrets)
     page = visit(house, None, room.mina, device=browsers.LAPTOP)
     decks.listening(page.context)
-    page.add_init_script(NO_PICKER)
+    page.add_init_script(decks.NO_PICKER)
     sent = []
     page.context.on("request", lambda request: sent.append(request.url.encode() + b" " + (request.post_data_buffer or b"")))
     page.on("websocket", lambda socket: socket.on(

@@ -1,9 +1,12 @@
-"""The picture of the README, made from the built server."""
+"""The picture of the README, made from the built server: a party whose music plays on this device, from real files."""
 
 import os
 import pathlib
+import subprocess
 
+import backline
 import browsers
+import decks
 import parties
 import pictures
 import steps
@@ -11,20 +14,44 @@ import steps
 PICTURE = pathlib.Path(__file__).parents[2] / "Documentation" / "page.png"
 MOST = 200_000
 """Bytes that the picture may have."""
+WRITES = bool(os.environ.get("BACKLINE_PICTURE"))
+TRACKS = 24 if WRITES else 11
+"""Songs of the room. The deck looks at each of them before the picture is made."""
+PLAYS = """({playing, store}) => playing.heard.isHeard && playing.library.songs.size === store.room.pool.length
+    && playing.analysis.state.waiting === 0 && !store.room.pool.some(({missing}) => missing)"""
+
+
+def files_of(tracks, folder):
+    """A file of music for each track, as its tags say."""
+    made = []
+    for number, track in enumerate(tracks):
+        path = folder / f"{number}.mp3"
+        tags = [f"{name}={track[name]}" for name in ("title", "artist", "album")]
+        subprocess.run(
+            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"sine=sample_rate=8000:duration={track['durationMs'] / 1000}",
+             *(part for tag in tags for part in ("-metadata", tag)), "-b:a", "16k", str(path)], check=True)
+        made.append(path)
+    return made
 
 
 def test_the_readme_shows_the_page(visit, party, house, tmp_path):
     """BACKLINE_PICTURE=yes writes it anew; else it is made to see that it can be."""
-    room = party(parties.rooftop, house, present=True)
-    page = visit(house, room.path, person=room.mina, device=browsers.Device("picture", 1280, 800, 1, False))
+    room = party(parties.rooftop, house, present=True, tracks=TRACKS)
+    page = visit(house, None, room.mina, device=browsers.Device("picture", 1280, 800, 1, False))
+    page.add_init_script(decks.NO_PICKER)
+    page.goto(room.path)
     steps.on_air(page, "Maré Alta")
-    steps.pane(page, "pool").locator("li.row").first.wait_for()
-    # The music plays, and on this device.
-    steps.pretend_deck(page)
-    page.get_by_text("Playing on this device").wait_for()
+    page.get_by_role("button", name="Play on this device").click()
+    with page.expect_file_chooser() as chooser:
+        page.locator(".silence").get_by_role("button", name="Choose files").click()
+    chooser.value.set_files(files_of(parties.collection(TRACKS), tmp_path))
+    decks.run(page, "({playing}) => { playing.fadeMs = 4000; playing.volume = 0.8; }")
+    backline.eventually(lambda: decks.run(page, PLAYS), "it plays, and has looked at all songs", browsers.PATIENCE / 1000)
+    page.mouse.move(0, 0)
+    page.locator(".silence").wait_for(state="hidden")
     page.wait_for_load_state("networkidle")
     browsers.settle(page)
-    target = PICTURE if os.environ.get("BACKLINE_PICTURE") else tmp_path / "page.png"
+    target = PICTURE if WRITES else tmp_path / "page.png"
     empty = page.context.new_page()
     target.write_bytes(pictures.with_few_colours(empty, page.screenshot()))
     assert target.stat().st_size <= MOST

@@ -7,11 +7,9 @@ import struct
 from playwright.sync_api import expect
 
 import browsers
+import decks
 import parties
 import steps
-
-#: Without the browser's own picker, which no test can answer, the page has an element for files.
-NO_PICKER = "delete window.showOpenFilePicker; delete window.showDirectoryPicker;"
 
 
 def sound(title=None, artist=None, level=0, seconds=0.1):
@@ -94,7 +92,7 @@ def test_a_deck_that_vanishes_has_time_to_come_back(visit, party, house):
 def test_files_become_tracks_once(visit, party, house):
     room = party(parties.empty, house)
     page = visit(house, None, room.mina)
-    page.add_init_script(NO_PICKER)
+    page.add_init_script(decks.NO_PICKER)
     page.goto(room.path)
     add_music(page)
     page.get_by_text("Your files and their pictures stay on this device. Titles, artists, albums, lengths and waveforms are sent; of a file without a title, its name.").wait_for()
@@ -161,7 +159,7 @@ def test_reading_files_is_cancelled(visit, party, house):
 def test_songs_without_a_file_are_marked(visit, party, house):
     room = party(parties.rooftop, house)
     page = visit(house, None, room.mina)
-    page.add_init_script(NO_PICKER)
+    page.add_init_script(decks.NO_PICKER)
     page.goto(room.path)
     add_music(page)
     # Files of the same titles, artists and lengths.

@@ -54,6 +54,8 @@ export class Conductor {
    * @type {Set<number>}
    */
   #refused = new Set();
+  /** Play was pressed without any file of the room's songs here: the music begins once they are. */
+  isAsked = false;
   /** The song whose picture is shown. */
   #pictured = 0;
 
@@ -174,6 +176,7 @@ export class Conductor {
     const seen = [room, room.playback, room.queue, room.requests[0], room.settings, link.state, isOurs];
     const isSame = !this.deck.leading && seen.every((one, place) => one === this.#seen[place]);
     if (room.playback.status !== 'stopped' || room.settings !== this.#seen[4]) this.#refused.clear();
+    if (room.playback.status !== 'stopped') this.isAsked = false;
     this.#seen = seen;
     this.#start();
     if (isSame) return;
@@ -194,19 +197,19 @@ export class Conductor {
   found(isPicked = false) {
     this.lacking.look();
     this.do((now) => this.deck.found(now, isPicked));
-    this.#start();
+    this.#start({ isAsked: isPicked && this.isAsked });
   }
 
   /**
    * Starts the music a little later where the room orders by itself, has stopped, and has something that is here.
    *
-   * @param {number} [afterMs]
+   * @param {{afterMs?: number, isAsked?: boolean}} how  `isAsked`: where DJs choose as well
    */
-  #start(afterMs = START_MS) {
+  #start({ afterMs = START_MS, isAsked = false } = {}) {
     const { room } = this.store;
-    if (this.#startTimer || room?.playback.status !== 'stopped' || room.settings.queueMode === 'dj') return;
+    if (this.#startTimer || room?.playback.status !== 'stopped' || (room.settings.queueMode === 'dj' && !isAsked)) return;
     this.#startTimer = setTimeout(async () => {
-      const opening = this.deck.opening(this.#refused);
+      const opening = this.deck.opening(this.#refused, isAsked);
       let isRefused = false;
       // A person is faster.
       if (opening && !this.#isClosed && !['enqueue', 'play'].some((type) => this.store.isPending(type))) {
@@ -219,7 +222,7 @@ export class Conductor {
         }
       }
       this.#startTimer = undefined;
-      if (isRefused && !this.#isClosed) this.#start(START_AGAIN_MS);
+      if (isRefused && !this.#isClosed) this.#start({ afterMs: START_AGAIN_MS, isAsked });
     }, afterMs);
   }
 

@@ -215,15 +215,16 @@ export class Deck {
   }
 
   /**
-   * What a room that orders by itself begins with again after it has stopped: the first entry that waits, else the most
-   * wanted track, of those whose files are here.
+   * What a room that orders by itself begins with again after it has stopped, and one where DJs choose once it was asked
+   * for: the first entry that waits, else where the room orders the most wanted track, of those whose files are here.
    *
    * @param {Set<number>} refused  tracks that the room does not begin with
+   * @param {boolean} [isAsked]  a DJ has asked for music that had no files
    * @returns {{track: number, entry?: number}|undefined}
    */
-  opening(refused) {
+  opening(refused, isAsked = false) {
     const room = this.#room;
-    if (!room || room.playback.status !== 'stopped' || room.settings.queueMode === 'dj' || !this.live || this.leading) return undefined;
+    if (!room || room.playback.status !== 'stopped' || !(isAsked || room.settings.queueMode !== 'dj') || !this.live || this.leading) return undefined;
     const isFit = (/** @type {number} */ track) => this.isHere(track) && !refused.has(track);
     const item = this.queue.find((one) => isFit(one.track));
     const track = this.#request(isFit);

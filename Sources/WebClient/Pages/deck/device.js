@@ -243,6 +243,13 @@ export class Device {
     return this.phase === 'on' && (this.lack.isBare || Boolean(this.#run?.deck.isWaiting));
   }
 
+  /** Whether there is music once the files are here: some is on air, is asked for, or is what the room begins with. */
+  get goesOn() {
+    const { room } = this.store;
+    if (!room || room.playback.status !== 'stopped' || this.#run?.isAsked) return true;
+    return room.settings.queueMode !== 'dj' && room.queue.length + room.requests.length > 0;
+  }
+
   get canSetVolume() {
     return this.#sound.canSetVolume;
   }
@@ -361,6 +368,12 @@ export class Device {
     if (this.#isClosed || isBare && !this.store.room?.pool.some((track) => this.library?.had(track))) return true;
     await this.start();
     return !isBare || this.otherTab;
+  }
+
+  /** Begins the music once the files are here, which the person is asked for. */
+  startOnceFound() {
+    if (this.#run) this.#run.isAsked = true;
+    this.touch();
   }
 
   /**

@@ -582,6 +582,7 @@ export const de = {
     unheard: 'Das hört niemand: Kein Gerät spielt die Musik. Spiel sie auf dem Gerät, das die Dateien hat.',
     hear: 'Hier spielen',
     noFiles: 'Die Dateien zu den Songs dieses Raums sind hier nicht zu finden. Wähl sie aus, dann geht die Musik weiter.',
+    noFilesYet: 'Die Dateien zu den Songs dieses Raums sind hier nicht zu finden. Wähl sie aus, damit sie laufen können.',
     lostFiles: (/** @type {number} */ n, /** @type {string} */ shown) => `Für ${shown} deiner Songs ${plural(n, 'fehlt dieser Seite die Datei', 'fehlen dieser Seite die Dateien')}. Wähl sie aus, sonst hört ${plural(n, 'ihn', 'sie')} niemand.`,
     leaveOut: 'Ohne weitermachen',
     looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Hört ${shown} ${plural(n, 'Song', 'Songs')} durch`,

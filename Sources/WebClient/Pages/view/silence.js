@@ -65,7 +65,7 @@ export function silence(app) {
     const device = app.playing;
     if (device?.phase === 'on') {
       const { lost } = device.lack;
-      if (device.lacksFiles) return { key: 'files', told: t.deck.noFiles, make: pickers };
+      if (device.lacksFiles) return { key: 'files', told: device.goesOn ? t.deck.noFiles : t.deck.noFilesYet, make: pickers };
       left = Math.min(left, lost);
       if (lost === left) return null;
       return { key: 'lost', told: t.deck.lostFiles(lost, number(lost)), make: () => [...pickers(), button(t.deck.leaveOut, () => { left = app.playing?.lack.lost ?? 0; })] };
@@ -101,7 +101,7 @@ export function silence(app) {
   }
 
   show();
-  const stop = app.store.watch(PART.deck | PART.link | PART.playback | PART.pool | PART.you | PART.room, show);
+  const stop = app.store.watch(PART.deck | PART.link | PART.playback | PART.queue | PART.votes | PART.pool | PART.you | PART.room, show);
   return {
     node,
     destroy() {

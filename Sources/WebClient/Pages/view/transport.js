@@ -74,7 +74,7 @@ export async function togglePlay(app) {
     isBeginning = true;
     const mayPlay = await beginHere(app);
     if (does === 'resume') return await app.act({ type: 'resume', entry });
-    if (!mayPlay) return undefined;
+    if (!mayPlay) return app.playing?.startOnceFound();
     if (does === 'head') return await app.act({ type: 'play', entry });
     const added = await app.act({ type: 'enqueue', track: track?.track, at: 0 });
     // Somebody was faster.
@@ -145,8 +145,9 @@ export function transport(app) {
     next.setAttribute('aria-busy', String(busy));
     next.setAttribute('aria-disabled', String(!isLive));
     // Where this device has no file for what waits, another line says so.
-    const sentence = track?.missing && app.playing?.phase === 'on' ? '' : does === 'head' && track ? t.dj.playsHead(isolated(track.title))
-      : does === 'request' && track ? t.dj.playsRequest(isolated(track.title))
+    const isTold = does === 'head' && track?.missing && app.playing?.phase === 'on';
+    const sentence = isTold ? '' : does === 'head' && track ? t.dj.playsHead(isolated(track.title))
+      : does === 'request' && track ? (track.missing ? t.lists.emptyQueue.missing : t.dj.playsRequest(isolated(track.title)))
         : does === 'nothing' ? /** @type {Record<string, string>} */ (t.dj.steps)[stepOf(room)] ?? '' : '';
     text(hint, sentence);
     hint.hidden = sentence === '';
