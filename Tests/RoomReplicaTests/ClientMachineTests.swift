@@ -1,3 +1,4 @@
+import GeoSearch
 import RoomDomain
 import RoomReplica
 import RoomWire
@@ -113,6 +114,33 @@ import Testing
         try client.perform(client.machine.unfollow(kitchen, at: client.moment))
         #expect(client.sent() == [.unsubscribe(id: 2, room: kitchen)])
         #expect(client.machine.room(kitchen) == nil)
+    }
+
+    @Test func `rooms that a server sends unasked are left, and an endless number of them is not answered`() throws {
+        var client = try live()
+        try client.perform(client.machine.unfollow(kitchen, at: client.moment))
+        for _ in 1...100 { try client.receive(served.snapshot(at: 5)) }
+        // The first one is the app's.
+        #expect(client.sent() == (2...18).map { .unsubscribe(id: $0, room: kitchen) })
+    }
+
+    @Test func `a circle is watched and left on the open connection, under ids of its own`() throws {
+        var client = try live()
+        let query = NearbyQuery(origin: try #require(Coordinate(latitude: 52.5, longitude: 13.4)))
+        for _ in 1...2 { try client.perform(client.machine.watch(1, query, at: client.moment)) }
+        try client.perform(client.machine.unwatch(1, at: client.moment))
+        try client.perform(client.machine.unwatch(1, at: client.moment))
+        #expect(
+            client.sent() == [
+                .nearby(id: 2, query: query), .nearbyStop(id: 3, sub: 2), .nearby(id: 4, query: query),
+                .nearbyStop(id: 5, sub: 4),
+            ])
+        try reconnect(&client)
+        #expect(!client.sent().contains { if case .nearby = $0 { true } else { false } })
+        try client.lose()
+        try client.perform(client.machine.watch(1, query, at: client.moment))
+        try client.perform(client.machine.unwatch(1, at: client.moment))
+        #expect(client.sent() == [])
     }
 
     @Test func `messages of an earlier socket are ignored`() throws {

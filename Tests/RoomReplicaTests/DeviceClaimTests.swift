@@ -122,6 +122,21 @@ import Testing
 
     private func deck(_ client: ScriptedClient) -> ShownDeck? { client.machine.room(kitchen)?.shownDeck }
 
+    @Test func `a claim that is given up without a connection has ended, each time under a number of its own`() throws {
+        var client = try live()
+        try client.lose()
+        _ = client.take()
+        let numbers = [try claim(false, &client), try claim(true, &client), try claim(false, &client)]
+        #expect(Set(numbers.map(\.rawValue)).count == 3)
+        var told: [TellingNumber] = []
+        var refused: [TellingNumber] = []
+        for case .told(let number, let refusal) in client.steps() {
+            told.append(number)
+            if refusal != nil { refused.append(number) }
+        }
+        #expect(told == numbers && refused == [numbers[1]])
+    }
+
     @Test func `a device that was the deck claims it after a reconnect, and shows it all the time`() throws {
         var client = try live()
         let number = try claim(true, &client)

@@ -189,6 +189,14 @@ import Testing
         #expect(overlay.isEmpty)
     }
 
+    @Test func `effects that end at once say all that they touched`() throws {
+        var overlay = showing(.enqueue(track: .two, index: 0), .rename(name: "Anna"), .pause)
+        for number in 1...3 {
+            _ = overlay.acknowledged(CommandNumber(rawValue: number), seq: 9, entry: nil, reached: 8)
+        }
+        #expect(overlay.reached(9) == Overlay.Touched(votes: [.two], queue: true, playback: true, name: true))
+    }
+
     @Test func `another epoch ends the effects of what was acknowledged in the one before`() throws {
         var overlay = showing(.vote(track: .two), .unvote(track: .one))
         _ = overlay.acknowledged(CommandNumber(rawValue: 1), seq: 900, entry: nil, reached: 8)

@@ -65,12 +65,41 @@ import Testing
         var steps: [RoomWriter.Step] = []
         for request in 1...most {
             #expect(!steps.contains { if case .append = $0 { true } else { false } })
-            let events = writer.projected.recorded(
-                [.memberRenamed(member: 1, name: "Ana \(request)")], at: WriterWorld.start)
-            steps = writer.decided(
-                request, .changed(Projection.Change(events: events, result: nil, waveform: nil, key: nil)))
+            steps = decide(request, &writer)
         }
         #expect(steps.contains { if case .append(_, commands: most) = $0 { true } else { false } } == !isBehind)
+    }
+
+    /// Decides a change for a request.
+    private func decide(_ request: Int, _ writer: inout RoomWriter) -> [RoomWriter.Step] {
+        let events = writer.projected.recorded(
+            [.memberRenamed(member: 1, name: "Ana \(request)")], at: WriterWorld.start)
+        return writer.decided(
+            request, .changed(Projection.Change(events: events, result: nil, waveform: nil, key: nil)))
+    }
+
+    @Test(arguments: [0, 1])
+    func `what is gathered is handed over, unless others have appended more than is known here`(more: Int) {
+        var writer = writer()
+        _ = writer.hear(writer.version.seq + more)
+        _ = decide(1, &writer)
+        let steps = writer.flush()
+        #expect(steps.contains { if case .append = $0 { true } else { false } } == (more == 0))
+    }
+
+    @Test func `conflicts before an append are not in a row with those after it`() {
+        var writer = writer()
+        var refused: [Int] = []
+        for conflicts in [3, 3, 4] {
+            _ = writer.appended(0)
+            for conflict in 1...conflicts {
+                _ = writer.read(.events([], keys: [], version: writer.version))
+                if conflict == conflicts { _ = decide(1, &writer) }
+                _ = writer.flush()
+                if writer.overtaken().contains(.reply(1, .failed(.unavailable))) { refused.append(conflict) }
+            }
+        }
+        #expect(refused == [4])
     }
 
     @Test(arguments: [true, false])

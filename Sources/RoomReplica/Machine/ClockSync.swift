@@ -27,17 +27,13 @@ package struct ClockSync: Sendable, Equatable {
     }
 
     private var estimate: Estimate?
-    private var best: (offset: Double, delay: Double)?
+    /// What the exchange of the burst with the least delay says.
+    private var best: Estimate?
     private var left = 0
     private var asked: Int64?
     private var began: ClientInstant?
 
     package init() {}
-
-    package static func == (left: Self, right: Self) -> Bool {
-        left.estimate == right.estimate && left.left == right.left && left.asked == right.asked
-            && left.began == right.began && left.best?.delay == right.best?.delay
-    }
 
     /// The server's time; nil before the server has told any.
     package func time(at now: ClientInstant) -> Timestamp? {
@@ -87,11 +83,11 @@ package struct ClockSync: Sendable, Equatable {
         let t4 = now.milliseconds
         // A server's numbers may be beyond all times: then the answer counts as none.
         guard left > 0, re == asked, (0...Self.longestMs).contains(t4 - t1), t2 <= t3 else { return false }
-        let delay = max(0, t4 - t1 - (t3 - t2))
-        if delay < best?.delay ?? .infinity { best = ((t2 - t1 + (t3 - t4)) / 2, delay) }
+        let error = max(0, t4 - t1 - (t3 - t2)) / 2
+        if error < best?.error ?? .infinity { best = Estimate(offset: (t2 - t1 + (t3 - t4)) / 2, error: error) }
         left -= 1
         asked = nil
-        if left == 0, let best { estimate = Estimate(offset: best.offset, error: best.delay / 2) }
+        if left == 0, let best { estimate = best }
         return left > 0
     }
 
