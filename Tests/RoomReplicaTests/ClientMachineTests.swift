@@ -116,14 +116,6 @@ import Testing
         #expect(client.machine.room(kitchen) == nil)
     }
 
-    @Test func `rooms that a server sends unasked are left, and an endless number of them is not answered`() throws {
-        var client = try live()
-        try client.perform(client.machine.unfollow(kitchen, at: client.moment))
-        for _ in 1...100 { try client.receive(served.snapshot(at: 5)) }
-        // The first one is the app's.
-        #expect(client.sent() == (2...18).map { .unsubscribe(id: $0, room: kitchen) })
-    }
-
     @Test func `a circle is watched and left on the open connection, under ids of its own`() throws {
         var client = try live()
         let query = NearbyQuery(origin: try #require(Coordinate(latitude: 52.5, longitude: 13.4)))
