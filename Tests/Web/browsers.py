@@ -286,6 +286,16 @@ LAYOUT = """async () => {
         ? await import(new URL('text/de.js', from).href).then(({de}) => ({t: de}), () => ({t: {}})) : await import(new URL('text/en.js', from).href);
     const texts = tree => Object.values(tree).flatMap(one => typeof one === 'string' ? [one] : typeof one === 'object' ? texts(one) : []);
     const own = new Set(texts(t));
+    // Sentences with numbers, and no names, in them.
+    const forms = tree => Object.values(tree).flatMap(one => typeof one === 'function' ? form(one) : typeof one === 'object' ? forms(one) : []);
+    const form = make => {
+        let text;
+        try { text = make('\\x01', '\\x01', '\\x01'); } catch { return []; }
+        if (typeof text !== 'string' || !text.includes('\\x01')) return [];
+        return [new RegExp('^' + text.replace(/[.*+?^${}()|[\\]\\\\]/g, '\\\\$&').replaceAll('\\x01', '[0-9.,]+') + '$')];
+    };
+    const counted = forms(t);
+    const isOwn = text => own.has(text) || counted.some(one => one.test(text));
     const found = [], wide = document.documentElement.clientWidth;
     const shown = node => node.checkVisibility({checkOpacity: true, checkVisibilityCSS: true});
     const name = node => node.tagName.toLowerCase() + (node.id ? '#' + node.id : '') +
@@ -313,8 +323,8 @@ LAYOUT = """async () => {
         if (box.width <= 1 || box.height <= 1) continue;
         if ((box.right > wide + 1 || box.left < -1) && !clips(node)) found.push(`outside (${Math.round(box.left)} to ${Math.round(box.right)}): ${name(node)}`);
         const text = [...node.childNodes].some(one => one.nodeType === Node.TEXT_NODE && one.data.trim());
-        if (text && (node.scrollWidth > node.clientWidth + 1 || own.has(node.textContent) && isEllipsed(node)) && style.overflowX !== 'visible' && style.overflowX !== 'auto'
-            && style.overflowX !== 'scroll' && (style.textOverflow !== 'ellipsis' || own.has(node.textContent)) && node.clientWidth > 1
+        if (text && (node.scrollWidth > node.clientWidth + 1 || isOwn(node.textContent) && isEllipsed(node)) && style.overflowX !== 'visible' && style.overflowX !== 'auto'
+            && style.overflowX !== 'scroll' && (style.textOverflow !== 'ellipsis' || isOwn(node.textContent)) && node.clientWidth > 1
             && !['INPUT', 'TEXTAREA', 'SELECT'].includes(node.tagName)) found.push(`cut off: ${name(node)}`);
         const row = node.closest('li'), over = text && row && document.elementFromPoint(box.right - 1, box.y + box.height / 2)?.closest('button');
         if (over && over !== node && row.contains(over) && !over.contains(node) && !clips(node, row)) found.push(`below a button: ${name(node)}`);

@@ -791,7 +791,7 @@ def the_deck(stage):
     party = stage.party()
     page = stage.dj(party)
     steps.on_air(page, "Maré Alta")
-    steps.pretend_deck(page, away=["Golden Machines", "Distant Avenue", "Bright Fever"], waiting=12)
+    steps.pretend_deck(page, away=["Golden Machines", "Distant Avenue", "Bright Fever"], waiting=1200)
     page.get_by_text("Playing on this device").wait_for()
     steps.pane(page, "queue")
     yield "deck", page

@@ -585,7 +585,7 @@ export const de = {
     noFilesYet: 'Die Dateien zu den Songs dieses Raums sind hier nicht zu finden. Wähl sie aus, damit sie laufen können.',
     lostFiles: (/** @type {number} */ n, /** @type {string} */ shown) => `Für ${shown} deiner Songs ${plural(n, 'fehlt dieser Seite die Datei', 'fehlen dieser Seite die Dateien')}. Wähl sie aus, sonst hört ${plural(n, 'ihn', 'sie')} niemand.`,
     leaveOut: 'Ohne weitermachen',
-    looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Hört ${shown} ${plural(n, 'Song', 'Songs')} durch`,
+    looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Prüft ${shown} ${plural(n, 'Song', 'Songs')}`,
 
     volume: 'Lautstärke',
     percent: (/** @type {number} */ n) => `${n} %`,

@@ -49,7 +49,7 @@ export const deck = {
     noFilesYet: 'The files of this room’s songs cannot be found here. Choose them, so that they can be played.',
     lostFiles: (/** @type {number} */ n, /** @type {string} */ shown) => `This page has no ${plural(n, 'file', 'files')} for ${shown} of your songs. Choose ${plural(n, 'it', 'them')}, or nobody will hear ${plural(n, 'it', 'them')}.`,
     leaveOut: 'Go on without',
-    looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Looking at ${shown} ${plural(n, 'song', 'songs')}`,
+    looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Checking ${shown} ${plural(n, 'song', 'songs')}`,
 
     volume: 'Volume',
     percent: (/** @type {number} */ n) => `${n} %`,
