@@ -28,6 +28,9 @@ struct EmbedDescriptionTool {
             }
 
             """
-        try Data(source.utf8).write(to: URL(filePath: output), options: .atomic)
+        // The toolchain may run this although nothing has changed: then nothing is compiled again.
+        let (bytes, file) = (Data(source.utf8), URL(filePath: output))
+        guard (try? Data(contentsOf: file)) != bytes else { return }
+        try bytes.write(to: file, options: .atomic)
     }
 }

@@ -23,7 +23,10 @@ struct EmbedFilesTool {
             source += "        EmbeddedFile(\(literal(path)), \(content)),\n"
         }
         source += "    ]\n}\n"
-        try Data(source.utf8).write(to: URL(filePath: output), options: .atomic)
+        // The toolchain may run this although nothing has changed: then nothing is compiled again.
+        let (bytes, file) = (Data(source.utf8), URL(filePath: output))
+        guard (try? Data(contentsOf: file)) != bytes else { return }
+        try bytes.write(to: file, options: .atomic)
     }
 
     private static func isCode(_ path: String) -> Bool { path.hasSuffix(".js") || path.hasSuffix(".css") }

@@ -81,10 +81,11 @@ import Testing
     @Test(arguments: [0, 1])
     func `what is gathered is handed over, unless others have appended more than is known here`(more: Int) {
         var writer = writer()
-        _ = writer.hear(writer.version.seq + more)
         _ = decide(1, &writer)
+        _ = writer.hear(writer.version.seq + more)
         let steps = writer.flush()
         #expect(steps.contains { if case .append = $0 { true } else { false } } == (more == 0))
+        #expect(steps.contains(.read) == (more == 1))
     }
 
     @Test func `conflicts before an append are not in a row with those after it`() {

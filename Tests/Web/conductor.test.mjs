@@ -81,30 +81,107 @@ test('a stopped room begins when a file comes', async (t) => {
   conductor.close();
 });
 
-test('where DJs choose, files that are picked begin what Play had asked for, once', async (t) => {
-  const { pass, files, store, conductor, model, sent } = conducting(t, { queueMode: 'dj', here: [], refusals: ['conflict'] });
-  const hear = () => {
+/** A deck without files of a room where DJs choose and two songs wait. */
+function bare(t, options = {}) {
+  const made = conducting(t, { queueMode: 'dj', here: [], ...options }), { model, store, conductor, files } = made;
+  const by = (command) => {
+    model.send(1, command);
     for (const event of model.events.slice(store.room.seq)) store.room.apply(event);
     conductor.changed(true);
   };
-  for (const track of [2, 3]) model.send(1, { type: 'enqueue', track });
-  hear();
-  for (const track of [2, 3]) files.add(track);
-  conductor.found(true);
-  await pass(1500);
-  assert.equal(store.room.playback.status, 'stopped', 'nobody has asked for it');
-  conductor.isAsked = true;
-  conductor.found();
-  await pass(1500);
-  assert.equal(store.room.playback.status, 'stopped', 'no file was picked');
-  conductor.found(true);
+  const pick = (...tracks) => {
+    for (const track of tracks) files.add(track);
+    conductor.found(true);
+    conductor.fulfil();
+  };
+  for (const track of [2, 3]) by({ type: 'enqueue', track });
+  return { ...made, by, pick };
+}
+
+test('where DJs choose, files that are picked begin what Play had asked for, once', async (t) => {
+  const { by, pick, pass, store, conductor, sent } = bare(t, { refusals: ['conflict'] });
+  assert.equal(conductor.promisesMusic, false);
+  conductor.wish();
+  assert.equal(conductor.promisesMusic, true);
+  await pass(5000);
+  assert.deepEqual(sent, []);
+  pick(2, 3);
   await pass(1500);
   assert.deepEqual(sent, ['play']);
   await pass(5000);
   assert.deepEqual([sent, store.room.playback.track], [['play', 'play'], 3], 'what was refused is passed over');
-  // What was asked for has begun.
+  for (let left = 2; left > 0; left--) by({ type: 'skip', entry: store.room.playback.entry });
+  by({ type: 'enqueue', track: 2 });
+  pick(1);
+  await pass(1500);
+  assert.equal(store.room.playback.status, 'stopped', 'it was asked for once');
+  conductor.close();
+});
+
+test('what Play had asked for begins also where the link was away, or a command on its way, as the files came', async (t) => {
+  const { by, pick, pass, store, conductor } = bare(t);
+  const isPending = { now: true };
+  store.isPending = (type) => isPending.now && type === 'enqueue';
+  conductor.wish();
+  pick(2);
+  await pass(1500);
+  assert.equal(store.room.playback.status, 'stopped');
+  isPending.now = false;
+  by({ type: 'enqueue', track: 4 });
+  store.link.state = 'offline';
+  conductor.changed(false);
+  await pass(5000);
+  assert.equal(store.room.playback.status, 'stopped');
+  store.link.state = 'live';
   conductor.changed(true);
-  assert.equal(conductor.isAsked, false);
+  await pass(1500);
+  assert.equal(store.room.playback.track, 2);
+  conductor.close();
+});
+
+test('nothing begins that no DJ has asked for, and a wish ends with what it was for', async (t) => {
+  const { by, pick, pass, files, store, conductor } = bare(t);
+  const isStopped = async (why) => {
+    await pass(7000);
+    assert.equal(store.room.playback.status, 'stopped', why);
+  };
+  pick(2);
+  await isStopped('no DJ has asked for it');
+  files.clear();
+  conductor.wish();
+  pick(1);
+  await isStopped('no file of what waits');
+  pick(2);
+  await isStopped('the wish has ended');
+  files.clear();
+  conductor.wish();
+  files.add(1);
+  conductor.found();
+  pick(2);
+  await isStopped('the files had come by another way');
+  files.clear();
+  conductor.wish();
+  store.room.settings = { ...store.room.settings, repeatAfterPlays: 1 };
+  conductor.changed(true);
+  pick(2);
+  await isStopped('the room has other rules');
+  conductor.wish();
+  for (const { entry } of store.room.queue) by({ type: 'dequeue', entry });
+  assert.equal(conductor.promisesMusic, false);
+  conductor.close();
+});
+
+test('a request that Play named begins also where the room does not choose it', async (t) => {
+  const { vote, pass, files, store, conductor } = conducting(t, { settings: { queueLocked: true }, here: [] });
+  vote(2);
+  assert.equal(conductor.promisesMusic, false);
+  conductor.wish(2);
+  assert.equal(conductor.promisesMusic, true);
+  files.add(2);
+  conductor.found(true);
+  conductor.fulfil();
+  await pass(1500);
+  assert.equal(store.room.playback.track, 2);
   conductor.close();
 });
 

@@ -814,8 +814,8 @@ def the_deck(stage):
     steps.pretend_deck(page, lacksFiles=True)
     page.locator(".silence", has_text="Choose them, and").wait_for()
     yield "deck-no-files", page
-    steps.pretend_deck(page, lacksFiles=True, goesOn=False)
-    page.locator(".silence", has_text="so that they can be played").wait_for()
+    steps.pretend_deck(page, lacksFiles=True, promisesMusic=False)
+    page.locator(".silence", has_text="Choose them so that they can be played").wait_for()
     yield "deck-no-files-yet", page
     steps.pretend_deck(page, lack={"isBare": False, "lost": 12})
     page.locator(".silence", has_text="for 12 of your songs").wait_for()

@@ -189,7 +189,7 @@ def pretend_deck(page, away=(), unplayable=(), waiting=0, missing=None, skipInMs
                 library, analysis: {state: {waiting}}, phase: 'on', wants: null, pausedBySystem: false, leading: false, otherTab: false,
                 picture: null, level: {gain: 1, lufs: null}, volume: 0.8, fadeMs: 4000, levelled: true, canSetVolume: true, lostTo: null,
                 missing: missing && {track: titled(missing), skipAtMs: app.store.clock.now() + skipInMs},
-                missingNext: next ? titled(next) : null, lacksFiles: false, goesOn: true, lack: {isBare: false, lost: 0}, mayAct: true,
+                missingNext: next ? titled(next) : null, lacksFiles: false, promisesMusic: true, lack: {isBare: false, lost: 0}, mayAct: true,
                 act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {},
                 startWithFiles: async () => true, startOnceFound() {}, useTap: async () => {}, refill: async () => {}, stop: async () => {}, find: async () => {},
                 songOf: number => library.find(app.store.room.tracks.get(number)),

@@ -68,7 +68,6 @@ def test_the_weight_of_the_deck(visit, party, house, make_songs):
     page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
     decks.keep_files(page, make_songs(1, 8, ("mp3",)))
     room.tell("Mina", "enqueue", track=decks.add_tracks(page)[0])
-    page.get_by_text("Checking").wait_for(state="detached")
     backline.eventually(lambda: decks.run(page, "async app => [...(await app.device()).library.songs.values()].every(song => song.waveform)"),
                         "the song has been looked at")
     # Another visit, to a page that knows its songs.

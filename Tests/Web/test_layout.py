@@ -83,6 +83,21 @@ def test_nothing_is_wider_than_a_small_window(visit, party, house, device, langu
     assert browsers.layout_faults(page) == []
 
 
+def test_a_look_at_a_layout_finds_own_texts_that_a_part_of_a_pixel_cuts(visit, house):
+    page = visit(house, "/")
+    page.evaluate("""async () => {
+        const {t} = await import(new URL('text/en-deck.js', document.querySelector('script[type=module]').src));
+        for (const [text, less] of [[t.lists.queue, 0.05], [t.lists.pool, 0], [t.deck.looking(12, '12'), 0.05], ['A title', 20]]) {
+            const node = document.createElement('p');
+            node.textContent = text;
+            node.style.cssText = 'position: fixed; top: 0; overflow: hidden; white-space: nowrap; text-overflow: ellipsis';
+            document.body.append(node);
+            node.style.width = `${node.getBoundingClientRect().width - less}px`;
+        }
+    }""")
+    assert browsers.layout_faults(page) == ['cut off: p "Up next"', 'cut off: p "Checking 12 songs"']
+
+
 def test_a_window_that_becomes_narrower_is_not_widened_by_the_hint_of_the_waveform(visit, party, house):
     room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)

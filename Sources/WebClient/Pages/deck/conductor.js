@@ -29,6 +29,12 @@ const SOON = 50;
 /** Commands that are for the link as it is, and not for a later one. */
 const ONCE = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish', 'syncDeck']);
 
+/**
+ * Play was pressed where none of the room's songs had its file here: the music begins once files are picked for them.
+ *
+ * @typedef {{request?: number, isPicked?: boolean}} Wish  `request`: the track that Play named, where no entry waited
+ */
+
 /** Runs the deck of one room, from when this device becomes the deck until it is not any more. */
 export class Conductor {
   #isClosed = false;
@@ -54,8 +60,8 @@ export class Conductor {
    * @type {Set<number>}
    */
   #refused = new Set();
-  /** Play was pressed without any file of the room's songs here: the music begins once they are. */
-  isAsked = false;
+  /** @type {Wish|null} */
+  #wish = null;
   /** The song whose picture is shown. */
   #pictured = 0;
 
@@ -175,8 +181,10 @@ export class Conductor {
     this.#pool = room.pool;
     const seen = [room, room.playback, room.queue, room.requests[0], room.settings, link.state, isOurs];
     const isSame = !this.deck.leading && seen.every((one, place) => one === this.#seen[place]);
-    if (room.playback.status !== 'stopped' || room.settings !== this.#seen[4]) this.#refused.clear();
-    if (room.playback.status !== 'stopped') this.isAsked = false;
+    if (room.playback.status !== 'stopped' || room.settings !== this.#seen[4]) {
+      this.#refused.clear();
+      this.#wish = null;
+    }
     this.#seen = seen;
     this.#start();
     if (isSame) return;
@@ -197,19 +205,45 @@ export class Conductor {
   found(isPicked = false) {
     this.lacking.look();
     this.do((now) => this.deck.found(now, isPicked));
-    this.#start({ isAsked: isPicked && this.isAsked });
+    // The files have come by another way than the one that the person was asked to take.
+    if (!this.#wish?.isPicked && !isPicked && !this.device.lack.isBare) this.#wish = null;
+    this.#start();
   }
 
   /**
-   * Starts the music a little later where the room orders by itself, has stopped, and has something that is here.
+   * Keeps in mind that a DJ wishes music for which the files are missing.
    *
-   * @param {{afterMs?: number, isAsked?: boolean}} how  `isAsked`: where DJs choose as well
+   * @param {number} [request]  the track that would have been started, where no entry waits
    */
-  #start({ afterMs = START_MS, isAsked = false } = {}) {
+  wish(request) {
+    if (this.store.room?.playback.status === 'stopped') this.#wish = { request };
+  }
+
+  /** Begins what was wished: files were picked for it. */
+  fulfil() {
+    if (this.#wish) this.#wish.isPicked = true;
+    this.#start();
+  }
+
+  /** Whether there is music once the files are here: some is on air, or it begins. */
+  get promisesMusic() {
+    return this.store.room?.playback.status !== 'stopped' || this.deck.opening(new Set(), this.#wish, () => true) !== undefined;
+  }
+
+  /**
+   * Starts the music a little later where the room has stopped and has something that is here, and orders by itself or a
+   * DJ wishes it.
+   *
+   * @param {number} [afterMs]
+   */
+  #start(afterMs = START_MS) {
     const { room } = this.store;
-    if (this.#startTimer || room?.playback.status !== 'stopped' || (room.settings.queueMode === 'dj' && !isAsked)) return;
+    if (this.#startTimer || room?.playback.status !== 'stopped' || (room.settings.queueMode === 'dj' && !this.#wish?.isPicked)) return;
     this.#startTimer = setTimeout(async () => {
-      const opening = this.deck.opening(this.#refused, isAsked);
+      const wish = this.#wish?.isPicked ? this.#wish : null;
+      const opening = this.deck.opening(this.#refused, wish);
+      // None of the files that were picked is of what waits.
+      if (wish && !opening && this.deck.live && !this.deck.leading) this.#wish = null;
       let isRefused = false;
       // A person is faster.
       if (opening && !this.#isClosed && !['enqueue', 'play'].some((type) => this.store.isPending(type))) {
@@ -222,7 +256,7 @@ export class Conductor {
         }
       }
       this.#startTimer = undefined;
-      if (isRefused && !this.#isClosed) this.#start({ afterMs: START_AGAIN_MS, isAsked });
+      if (isRefused && !this.#isClosed) this.#start(START_AGAIN_MS);
     }, afterMs);
   }
 

@@ -215,19 +215,20 @@ export class Deck {
   }
 
   /**
-   * What a room that orders by itself begins with again after it has stopped, and one where DJs choose once it was asked
-   * for: the first entry that waits, else where the room orders the most wanted track, of those whose files are here.
+   * What a stopped room begins with: the first waiting entry whose file is here, else the most wanted such track. Where
+   * DJs choose, it begins with an entry, and only where a DJ wishes it.
    *
    * @param {Set<number>} refused  tracks that the room does not begin with
-   * @param {boolean} [isAsked]  a DJ has asked for music that had no files
+   * @param {import('./conductor.js').Wish|null} [wish]
+   * @param {(track: number) => boolean} [isHere]
    * @returns {{track: number, entry?: number}|undefined}
    */
-  opening(refused, isAsked = false) {
+  opening(refused, wish = null, isHere = this.isHere) {
     const room = this.#room;
-    if (!room || room.playback.status !== 'stopped' || !(isAsked || room.settings.queueMode !== 'dj') || !this.live || this.leading) return undefined;
-    const isFit = (/** @type {number} */ track) => this.isHere(track) && !refused.has(track);
+    if (!room || room.playback.status !== 'stopped' || (room.settings.queueMode === 'dj' && !wish) || !this.live || this.leading) return undefined;
+    const isFit = (/** @type {number} */ track) => isHere(track) && !refused.has(track);
     const item = this.queue.find((one) => isFit(one.track));
-    const track = this.#request(isFit);
+    const track = this.#request(isFit) ?? room.requests.find((one) => one.track === wish?.request && isFit(one.track))?.track;
     return item ?? (track === undefined ? undefined : { track });
   }
 

@@ -243,11 +243,9 @@ export class Device {
     return this.phase === 'on' && (this.lack.isBare || Boolean(this.#run?.deck.isWaiting));
   }
 
-  /** Whether there is music once the files are here: some is on air, is asked for, or is what the room begins with. */
-  get goesOn() {
-    const { room } = this.store;
-    if (!room || room.playback.status !== 'stopped' || this.#run?.isAsked) return true;
-    return room.settings.queueMode !== 'dj' && room.queue.length + room.requests.length > 0;
+  /** Whether there is music once the files are here. */
+  get promisesMusic() {
+    return this.#run?.promisesMusic ?? false;
   }
 
   get canSetVolume() {
@@ -370,9 +368,13 @@ export class Device {
     return !isBare || this.otherTab;
   }
 
-  /** Begins the music once the files are here, which the person is asked for. */
-  startOnceFound() {
-    if (this.#run) this.#run.isAsked = true;
+  /**
+   * Begins the music once the person has picked the files, which a line asks for.
+   *
+   * @param {number} [request]  the track that is wished, where no entry waits
+   */
+  startOnceFound(request) {
+    this.#run?.wish(request);
     this.touch();
   }
 
@@ -493,7 +495,9 @@ export class Device {
    */
   async refill(kind) {
     this.#sound.unlock();
-    this.#taken(await this.#pick(kind));
+    const songs = await this.#pick(kind);
+    this.#taken(songs);
+    if (songs.length > 0) this.#run?.fulfil();
   }
 
   /**

@@ -46,7 +46,7 @@ export const deck = {
     unheard: 'Nobody hears this: no device plays the music. Play it on the device that has the files.',
     hear: 'Play it here',
     noFiles: 'The files of this room’s songs cannot be found here. Choose them, and the music goes on.',
-    noFilesYet: 'The files of this room’s songs cannot be found here. Choose them, so that they can be played.',
+    noFilesYet: 'The files of this room’s songs cannot be found here. Choose them so that they can be played.',
     lostFiles: (/** @type {number} */ n, /** @type {string} */ shown) => `This page has no ${plural(n, 'file', 'files')} for ${shown} of your songs. Choose ${plural(n, 'it', 'them')}, or nobody will hear ${plural(n, 'it', 'them')}.`,
     leaveOut: 'Go on without',
     looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Checking ${shown} ${plural(n, 'song', 'songs')}`,

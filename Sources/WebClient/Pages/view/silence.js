@@ -65,7 +65,7 @@ export function silence(app) {
     const device = app.playing;
     if (device?.phase === 'on') {
       const { lost } = device.lack;
-      if (device.lacksFiles) return { key: 'files', told: device.goesOn ? t.deck.noFiles : t.deck.noFilesYet, make: pickers };
+      if (device.lacksFiles) return { key: 'files', told: device.promisesMusic ? t.deck.noFiles : t.deck.noFilesYet, make: pickers };
       left = Math.min(left, lost);
       if (lost === left) return null;
       return { key: 'lost', told: t.deck.lostFiles(lost, number(lost)), make: () => [...pickers(), button(t.deck.leaveOut, () => { left = app.playing?.lack.lost ?? 0; })] };

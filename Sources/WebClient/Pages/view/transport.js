@@ -52,7 +52,9 @@ const isBusy = ({ store }) => ['play', 'pause', 'resume', 'skip', 'enqueue'].som
 async function beginHere(app) {
   const { room, link } = app.store;
   if (app.playing?.wants) await app.playing.useTap();
-  if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) return !(app.playing?.phase === 'on' && app.playing.lack.isBare);
+  if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) {
+    return !(app.playing && ['starting', 'on'].includes(app.playing.phase) && app.playing.lack.isBare);
+  }
   return await (await app.device())?.startWithFiles() ?? true;
 }
 
@@ -74,7 +76,7 @@ export async function togglePlay(app) {
     isBeginning = true;
     const mayPlay = await beginHere(app);
     if (does === 'resume') return await app.act({ type: 'resume', entry });
-    if (!mayPlay) return app.playing?.startOnceFound();
+    if (!mayPlay) return app.playing?.startOnceFound(does === 'request' ? track?.track : undefined);
     if (does === 'head') return await app.act({ type: 'play', entry });
     const added = await app.act({ type: 'enqueue', track: track?.track, at: 0 });
     // Somebody was faster.
@@ -145,9 +147,10 @@ export function transport(app) {
     next.setAttribute('aria-busy', String(busy));
     next.setAttribute('aria-disabled', String(!isLive));
     // Where this device has no file for what waits, another line says so.
-    const isTold = does === 'head' && track?.missing && app.playing?.phase === 'on';
+    const isTold = track?.missing && app.playing?.phase === 'on' && (does === 'head' || app.playing.lacksFiles);
+    const isMissing = track?.missing && room.deck.member !== undefined;
     const sentence = isTold ? '' : does === 'head' && track ? t.dj.playsHead(isolated(track.title))
-      : does === 'request' && track ? (track.missing ? t.lists.emptyQueue.missing : t.dj.playsRequest(isolated(track.title)))
+      : does === 'request' && track ? (isMissing ? t.lists.emptyQueue.missing : t.dj.playsRequest(isolated(track.title)))
         : does === 'nothing' ? /** @type {Record<string, string>} */ (t.dj.steps)[stepOf(room)] ?? '' : '';
     text(hint, sentence);
     hint.hidden = sentence === '';
