@@ -121,7 +121,7 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
     if log.pending:
         refused = backline.run("serve", "--port", "0", *log.options)
         assert refused.returncode == 78, refused
-        lacking = "a migration" if log.pending == 1 else f"{log.pending} migrations"
+        lacking = "a migration" if len(log.pending) == 1 else f"{len(log.pending)} migrations"
         assert f"the schema lacks {lacking}: run 'backline migrate'" in refused.stderr, refused
     before = log.files() if log.store == "postgres" else None
 
