@@ -2,7 +2,7 @@ import ByteText
 package import GeoSearch
 
 /// The parameters of a nearby search (protocol, section 7); values out of range are refused, never clamped or wrapped.
-package struct NearbyQuery: Sendable, Equatable {
+package struct NearbyQuery: Sendable, Hashable {
     /// The allowed radii in metres: up to half of WGS-84's equator, more than the distance between any two points.
     package static let radii = 1.0...20_037_508.0
     /// The allowed numbers of rooms.

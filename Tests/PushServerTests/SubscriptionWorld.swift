@@ -229,7 +229,7 @@ final class SubscriptionWorld {
 
     private func ask(_ room: Int, _ wish: SubscriptionWish, from position: View? = nil) {
         let request = SubscriptionRequest(
-            connection: socket.id, session: SessionID(UUID()), wish, feed: Self.feed)
+            connection: socket.id, asker: Asker(SessionID(UUID()), from: nil), wish, feed: Self.feed)
         let asked = View(epoch: rooms[room].epoch, seq: rooms[room].head)
         requests.append(Request(room: room, asked: asked, request: request, position: position))
     }

@@ -13,7 +13,8 @@ import Testing
         let message = try ClientMessage.parse(Array(#"{"type":"nearby","id":1,"lat":52.5,"lon":13.4}"#.utf8).span)
         guard case .nearby(_, let query) = message else { return [] }
         return (0..<count).map { _ in
-            rooms.watch(query, sub: 1, of: WatchClient(limit: 10), for: Asker(SessionID(UUID()))) { _, _ in }.watch
+            rooms.watch(query, sub: 1, of: WatchClient(limit: 10), for: Asker(SessionID(UUID()), from: nil)) { _, _ in }
+                .watch
         }
     }
 

@@ -55,11 +55,11 @@ import Testing
         in room: RoomID, on node: Node, by owner: Person, before clearing: Int,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let page = try await node.host.history.events(of: room, after: 0, limit: 1_000, for: owner.session)
+        let page = try await node.host.history.events(of: room, after: 0, limit: 1_000, for: owner.asker)
         #expect(
             !hasPlace(ServerMessage.delta(room: room, events: page.events)), "events", sourceLocation: sourceLocation)
         for seq in 1...min(page.seq, clearing + 2) {
-            let view = try await node.host.history.view(room, at: seq, for: owner.session)
+            let view = try await node.host.history.view(room, at: seq, for: owner.asker)
             #expect(!hasPlace(view.state.json), "as of \(seq)", sourceLocation: sourceLocation)
         }
         for seq in [0, 1, 3, clearing - 1, clearing] {
@@ -121,18 +121,18 @@ import Testing
             let (room, owner) = try await makeRoom(on: node)
             // Three locations, and all of them are shown.
             for seq in [1, 3, 4] {
-                #expect(hasPlace(try await node.host.history.view(room, at: seq, for: owner.session).state.json))
+                #expect(hasPlace(try await node.host.history.view(room, at: seq, for: owner.asker).state.json))
             }
             let clearing = try await move(room, to: nil, on: node, by: owner)
             let moved = try await move(room, to: Self.last, on: node, by: owner)
             #expect(moved == clearing + 1)
             func text(at seq: Int) async throws -> String {
                 String(
-                    decoding: try await node.host.history.view(room, at: seq, for: owner.session).state.json,
+                    decoding: try await node.host.history.view(room, at: seq, for: owner.asker).state.json,
                     as: UTF8.self)
             }
             #expect(try await text(at: moved).contains("-33.75"))
-            let page = try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.session)
+            let page = try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.asker)
             let shown = String(decoding: ServerMessage.delta(room: room, events: page.events), as: UTF8.self)
             #expect(shown.contains("-33.75"))
             #expect(!shown.contains("52.5"))

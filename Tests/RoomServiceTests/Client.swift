@@ -54,7 +54,7 @@ final class Client: Sendable {
         node.feed.add(self, as: connection, following: room)
         node.host.registry.subscribe(
             SubscriptionRequest(
-                connection: connection, session: person.session,
+                connection: connection, asker: person.asker,
                 .begin(id: Int64(number), from: asked.map { Position(epoch: $0.epoch, seq: $0.seq) }), feed: node.feed),
             to: room)
     }

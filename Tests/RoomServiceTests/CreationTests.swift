@@ -37,7 +37,9 @@ import Testing
                 }
             }
             let room = try await node.host.creation.create(wanted, by: ana, key: "k").room
-            #expect(try await node.host.listing.list(matching: nil, from: nil, limit: 10).rooms.map(\.id) == [room])
+            #expect(
+                try await node.host.listing.list(matching: nil, from: nil, limit: 10, for: .anybody).rooms.map(\.id)
+                    == [room])
         }
     }
 

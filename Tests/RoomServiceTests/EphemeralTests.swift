@@ -71,7 +71,9 @@ import Testing
             cyd.drop()
             try await eventually("not Cyd") { watcher.live.members == [1] }
             _ = try await node.tell(.kick(member: MemberID(rawValue: 3), ban: false, note: nil), in: room, by: owner)
-            #expect(try await node.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1)
+            #expect(
+                try await node.host.listing.list(matching: nil, from: nil, limit: 1, for: .anybody).rooms.first?
+                    .listeners == 1)
             #expect(watcher.complaints + bob.complaints == [])
         }
     }
@@ -87,7 +89,8 @@ import Testing
             for node in nodes {
                 #expect(try await node.host.registry.view(room, for: owner.session).presence?.online == 2)
                 #expect(
-                    try await node.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 2)
+                    try await node.host.listing.list(matching: nil, from: nil, limit: 1, for: .anybody).rooms.first?
+                        .listeners == 2)
             }
             watchers[1].drop()
             bob.drop()
@@ -95,7 +98,8 @@ import Testing
             watchers[0].drop()
             for node in nodes {
                 try await eventually("nobody") {
-                    try await node.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 0
+                    try await node.host.listing.list(matching: nil, from: nil, limit: 1, for: .anybody).rooms.first?
+                        .listeners == 0
                 }
             }
         }
@@ -114,7 +118,8 @@ import Testing
             try await withNode(on: store, clock: clock, bus: bus, name: "second", settings: settings) { second in
                 // No request for the room came here.
                 try await eventually("the owner in the listing") {
-                    try await second.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1
+                    try await second.host.listing.list(matching: nil, from: nil, limit: 1, for: .anybody).rooms.first?
+                        .listeners == 1
                 }
                 let (bob, _) = try await member(2, of: room, at: second)
                 #expect(bob.live.members == [1, 2])
@@ -153,7 +158,8 @@ import Testing
             _ = try await nodes[0].tell(.kick(member: bob, ban: false, note: nil), in: room, by: owner)
             try await eventually("not Bob") { watcher.live.members == [1] }
             #expect(
-                try await nodes[0].host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1)
+                try await nodes[0].host.listing.list(matching: nil, from: nil, limit: 1, for: .anybody).rooms.first?
+                    .listeners == 1)
         }
     }
 
@@ -169,7 +175,8 @@ import Testing
                 joining = nodes[1].ask(.join(name: nil), in: room, by: .session(session, name: "Guest \(number)"))
                 nodes[1].host.registry.subscribe(
                     SubscriptionRequest(
-                        connection: ConnectionID(rawValue: -number), session: session, .begin(id: nil, from: nil),
+                        connection: ConnectionID(rawValue: -number), asker: Asker(session, from: nil),
+                        .begin(id: nil, from: nil),
                         feed: deaf), to: room)
             }
             _ = try await joining?.outcome()

@@ -73,11 +73,11 @@ import Testing
             #expect(!isRewritten(room, on: nodes[0].store))
             for node in nodes {
                 for seq in 1...last + 1 {
-                    let view = try await node.host.history.view(room, at: seq, for: owner.session)
+                    let view = try await node.host.history.view(room, at: seq, for: owner.asker)
                     #expect(!hasName(view.state.json), "as of \(seq)")
                 }
                 #expect(try await !hasName(node.state(of: room)))
-                let page = try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.session)
+                let page = try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.asker)
                 #expect(page.events.count == last + 1)
                 #expect(!hasName(ServerMessage.delta(room: room, events: page.events)))
                 // An earlier position is answered with a snapshot.

@@ -16,7 +16,7 @@ import Testing
             for number: UInt8 in 0..<3 { bench.ask(.log, for: .number(number)) { await gate.pass() } }
             try await eventually("two") { gate.arrived == 2 && bench.waiting(.log) == 1 }
             #expect(bench.running(.log) == 2)
-            #expect(try await bench.work.run(.pool, for: Asker(.number(0))) { "page" } == "page")
+            #expect(try await bench.work.run(.pool, for: Asker(.number(0), from: nil)) { "page" } == "page")
             gate.open()
             try await eventually("the third") { gate.arrived == 3 && bench.running(.log) == 0 }
             #expect(bench.waiting(.log) == 0)
@@ -53,12 +53,12 @@ import Testing
             for _ in 0..<2 { bench.ask(.log, for: .number(1)) {} }
             try await eventually("two wait") { bench.waiting(.log) == 2 }
             await #expect(throws: HeavyWorkRefusal.sessionIsBusy) {
-                try await bench.work.run(.log, for: Asker(.number(1))) {}
+                try await bench.work.run(.log, for: Asker(.number(1), from: nil)) {}
             }
             bench.ask(.log, for: .number(2)) {}
             try await eventually("three wait") { bench.waiting(.log) == 3 }
             await #expect(throws: HeavyWorkRefusal.queueIsFull) {
-                try await bench.work.run(.log, for: Asker(.number(3))) {}
+                try await bench.work.run(.log, for: Asker(.number(3), from: nil)) {}
             }
             bench.ask(.log, for: nil) {}
             try await eventually("what a room needs waits") { bench.waiting(.log) == 4 }
@@ -101,7 +101,9 @@ import Testing
             try await eventually("the first") { gate.arrived == 1 }
             for session in [SessionID.number(1), nil] {
                 let task = Task(executorPreference: bench.time.executor) {
-                    try await bench.work.run(.log, for: session.map { Asker($0) }) { _ = Issue.record("it ran") }
+                    try await bench.work.run(.log, for: session.map { Asker($0, from: nil) }) {
+                        _ = Issue.record("it ran")
+                    }
                 }
                 try await eventually("it waits") { bench.waiting(.log) == 1 }
                 task.cancel()
@@ -110,7 +112,7 @@ import Testing
             }
             let task = Task(executorPreference: bench.time.executor) {
                 await gate.pass()
-                try await bench.work.run(.log, for: Asker(.number(1))) { _ = Issue.record("it ran") }
+                try await bench.work.run(.log, for: Asker(.number(1), from: nil)) { _ = Issue.record("it ran") }
             }
             task.cancel()
             gate.open()
@@ -176,7 +178,7 @@ private final class Bench: Sendable {
     }
 
     func ask(_ kind: HeavyWorkKind, for session: SessionID?, _ body: @escaping @Sendable () async -> Void) {
-        work.start(kind, for: session.map { Asker($0) }, thenOn: loop, body) { _ in }
+        work.start(kind, for: session.map { Asker($0, from: nil) }, thenOn: loop, body) { _ in }
     }
 
     func running(_ kind: HeavyWorkKind) -> Int? { sample("running{kind=\"\(kind.rawValue)\"}") }
@@ -197,7 +199,7 @@ private func withBench(
     var limits = HeavyWork.Limits()
     for kind in HeavyWorkKind.allCases { limits.sideBySide[kind] = sideBySide }
     limits.waitingPerSession = perSession
-    limits.waitingPerAddress = perAddress
+    for kind in HeavyWorkKind.allCases { limits.waitingPerAddress[kind] = perAddress }
     limits.waiting = waiting
     try await onVirtualTime { time in
         let bench = Bench(limits, executors, on: time)

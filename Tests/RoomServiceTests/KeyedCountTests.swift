@@ -64,7 +64,7 @@ import Testing
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()
             _ = try await node.tell(.rename(name: "Anna"), in: room, by: owner, key: "1")
-            #expect(try await node.host.history.view(room, at: 2, for: owner.session).keyed == nil)
+            #expect(try await node.host.history.view(room, at: 2, for: owner.asker).keyed == nil)
             #expect(try await node.host.registry.view(room, for: owner.session).keyed == 1)
         }
     }

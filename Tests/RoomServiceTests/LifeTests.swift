@@ -101,7 +101,7 @@ import Testing
         try await store.save(damaged, of: room.uuid)
         try await withNode(on: store) { node in
             try await expectFoldOfLog(of: room, on: [node])
-            let past = try await node.host.history.view(room, at: 3, for: owner.session)
+            let past = try await node.host.history.view(room, at: 3, for: owner.asker)
             #expect(try past.state.json == StateJSON.encode(store.room(room)))
             let warning = "A snapshot is damaged and is not used: delete its row, nothing is lost with it"
             #expect(node.log.messages(from: .info) == [warning, warning])
@@ -208,13 +208,13 @@ import Testing
             // The room is in memory: only a read of the past finds the gap.
             store.damage(room, .lacks(seq: seq))
             await #expect(throws: RoomFailure.internalFault) {
-                try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.session)
+                try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.asker)
             }
             await #expect(throws: RoomFailure.internalFault) {
-                try await node.host.history.events(of: room, after: seq - 1, limit: 1, for: owner.session)
+                try await node.host.history.events(of: room, after: seq - 1, limit: 1, for: owner.asker)
             }
             await #expect(throws: RoomFailure.internalFault) {
-                try await node.host.history.view(room, at: 8, for: owner.session)
+                try await node.host.history.view(room, at: 8, for: owner.asker)
             }
         }
     }

@@ -10,7 +10,7 @@ import Testing
         var pages: [[RoomID]] = []
         var cursor: ListingCursor?
         repeat {
-            let page = try await node.host.listing.list(matching: matching, from: cursor, limit: limit)
+            let page = try await node.host.listing.list(matching: matching, from: cursor, limit: limit, for: .anybody)
             pages.append(page.rooms.map(\.id))
             // The cursor as it is sent to the client and back.
             cursor = try page.next.map { try #require(ListingCursor($0.text)) }
@@ -45,7 +45,7 @@ import Testing
             let pages = try await pages(of: node, limit: limit)
             #expect(pages.flatMap { $0 } == expected)
             #expect(pages.dropLast().allSatisfy { $0.count == limit })
-            let listed = try await node.host.listing.list(matching: nil, from: nil, limit: 10).rooms
+            let listed = try await node.host.listing.list(matching: nil, from: nil, limit: 10, for: .anybody).rooms
             #expect(listed.map(\.listeners) == [3, 2, 1, 0, 0, 0, 0])
             #expect(listed.map(\.name) == [4, 1, 3, 6, 5, 2, 0].map { "Room \($0)" })
         }
@@ -84,12 +84,13 @@ import Testing
                 client.connect(to: node, following: room)
                 try await eventually("the subscription") { client.isFollowing }
             }
-            #expect(try await node.host.listing.list(matching: nil, from: nil, limit: 10).rooms.count == 2)
+            #expect(
+                try await node.host.listing.list(matching: nil, from: nil, limit: 10, for: .anybody).rooms.count == 2)
             _ = try await node.tell(.closeRoom, in: closed, by: owner)
             var update = RoomUpdate()
             update.visibility = .unlisted
             _ = try await node.tell(.updateRoom(update), in: unlisted, by: other)
-            #expect(try await node.host.listing.list(matching: nil, from: nil, limit: 10).rooms == [])
+            #expect(try await node.host.listing.list(matching: nil, from: nil, limit: 10, for: .anybody).rooms == [])
         }
     }
 
@@ -99,12 +100,15 @@ import Testing
             _ = try await node.tell(.enqueue(track: TrackID(rawValue: 1), index: nil), in: room, by: owner)
             _ = try await node.tell(.play(entry: nil), in: room, by: owner)
             _ = try await node.tell(.rename(name: "DJ Ana"), in: room, by: owner)
-            let listed = try #require(try await node.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first)
+            let listed = try #require(
+                try await node.host.listing.list(matching: nil, from: nil, limit: 1, for: .anybody).rooms.first)
             #expect(listed.djName == "DJ Ana")
             #expect(listed.nowPlaying?.title == "Song 0")
             #expect(try listed.code == node.store.room(room).code)
             _ = try await node.tell(.skip, in: room, by: owner)
-            #expect(try await node.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.nowPlaying == nil)
+            #expect(
+                try await node.host.listing.list(matching: nil, from: nil, limit: 1, for: .anybody).rooms.first?
+                    .nowPlaying == nil)
         }
     }
 
@@ -130,7 +134,7 @@ extension ListingTests {
                     .updateRoom(update), in: room, by: Person(session: owner.session, name: owner.name))
             }
             let before = node.store.calls(.directory)
-            let page = try await node.host.listing.list(matching: nil, from: nil, limit: 1)
+            let page = try await node.host.listing.list(matching: nil, from: nil, limit: 1, for: .anybody)
             #expect(page.rooms.map(\.id) == [rooms[30]])
             #expect(node.store.calls(.directory) - before == 1)
             #expect(try await pages(of: node, limit: 1).flatMap { $0 } == [rooms[30], rooms[32], rooms[31]])

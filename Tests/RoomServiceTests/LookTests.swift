@@ -105,14 +105,14 @@ import Testing
             for number in 3...12 { _ = try await node.tell(.rename(name: "A\(number)"), in: room, by: owner) }
             let events = try node.store.events(of: room)
             for after in 0...13 {
-                let page = try await node.host.history.events(of: room, after: after, limit: 4, for: owner.session)
+                let page = try await node.host.history.events(of: room, after: after, limit: 4, for: owner.asker)
                 #expect(page.events == Array(events.dropFirst(after).prefix(4)))
                 #expect(page.seq == 12)
             }
             #expect(
-                try await node.host.history.events(of: room, after: .max, limit: .max, for: owner.session).events == [])
+                try await node.host.history.events(of: room, after: .max, limit: .max, for: owner.asker).events == [])
             #expect(
-                try await node.host.history.events(of: room, after: 0, limit: .max, for: owner.session).events == events
+                try await node.host.history.events(of: room, after: 0, limit: .max, for: owner.asker).events == events
             )
         }
     }
@@ -124,7 +124,7 @@ import Testing
                 try await node.host.registry.view(room, for: Person.bob.session)
             }
             await #expect(throws: RoomFailure.noSuchRoom) {
-                try await node.host.history.events(of: room, after: 0, limit: 1, for: Person.bob.session)
+                try await node.host.history.events(of: room, after: 0, limit: 1, for: Person.bob.asker)
             }
             #expect(try await node.tell(.join(name: nil), in: room, by: .bob) == .failed(.noSuchRoom))
             let client = Client(.bob)
@@ -163,7 +163,7 @@ import Testing
             #expect(head == 23)
             for seq in 1...head {
                 let then = try node.store.room(room, at: seq)
-                let view = try await node.host.history.view(room, at: seq, for: owner.session)
+                let view = try await node.host.history.view(room, at: seq, for: owner.asker)
                 #expect(view.seq == seq)
                 #expect(view.state.json == StateJSON.encode(then))
                 #expect(view.you == YouJSON.encode(then, owner.session))
@@ -171,7 +171,7 @@ import Testing
             }
             for seq in [.min, -1, 0, head + 1, .max] {
                 await #expect(throws: RoomFailure.noSuchRoom) {
-                    try await node.host.history.view(room, at: seq, for: owner.session)
+                    try await node.host.history.view(room, at: seq, for: owner.asker)
                 }
             }
         }

@@ -142,13 +142,14 @@ import Testing
             let refused = RoomFailure.refused(.banned(retryAfterMs: 600))
             let bob = Person.bob.session
             await #expect(throws: refused) { try await node.host.registry.view(room, for: bob) }
-            await #expect(throws: refused) { try await node.host.history.view(room, at: 1, for: bob) }
+            let asker = Asker(bob, from: nil)
+            await #expect(throws: refused) { try await node.host.history.view(room, at: 1, for: asker) }
             await #expect(throws: refused) {
-                try await node.host.history.events(of: room, after: 0, limit: 9, for: bob)
+                try await node.host.history.events(of: room, after: 0, limit: 9, for: asker)
             }
             await #expect(throws: refused) {
                 try await node.host.registry.pool(
-                    of: room, PoolQuery(start: .first(.title), text: "", limit: 9), for: bob)
+                    of: room, PoolQuery(start: .first(.title), text: "", limit: 9), for: asker)
             }
             let client = Client(.bob)
             client.connect(to: node, following: room)

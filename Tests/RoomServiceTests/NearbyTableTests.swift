@@ -67,6 +67,29 @@ import Testing
         #expect(ended == nil && left.isEmpty && table.watchCount == 0 && client.bytesUnderWay == 0)
     }
 
+    @Test func `watches that were told the same keep one list, for as long as there is one`() throws {
+        var table = NearbyTable()
+        _ = table.set(kitchen, to: room(kitchen, "Kitchen"))
+        let delivered = (0..<2).map { _ in WatchClient.Delivery(to: WatchClient()) }
+        let (one, other) = (table.nextNumber(), table.nextNumber())
+        for (number, delivered) in zip([one, other], delivered) {
+            _ = table.begin(NearbyWatch(here, sub: 1, of: .address(1), delivered) { _ in }, as: number)
+            delivered.taken()
+        }
+        let first = try #require(table.list(of: one))
+        #expect(first === table.list(of: other) && first.rooms.map(\.id) == [kitchen] && table.listCount == 1)
+        // What one of them was told and the other was not is another list; told both, it is one again.
+        _ = table.set(kitchen, to: room(kitchen, "Garden"))
+        _ = table.change(for: one)
+        #expect(first !== table.list(of: one) && first === table.list(of: other))
+        _ = table.change(for: other)
+        #expect(table.list(of: one) === table.list(of: other))
+        table.end(one)
+        #expect(table.listCount == 1)
+        table.end(other)
+        #expect(table.listCount == 0)
+    }
+
     @Test func `a change is what differs from the rooms that were shown`() throws {
         var table = NearbyTable()
         let number = table.nextNumber()

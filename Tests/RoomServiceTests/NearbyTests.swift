@@ -81,10 +81,11 @@ import Testing
             var query = Self.here
             query.limit = limit
             var watch = NearbyWatch(query, sub: 1, of: .address(1), WatchClient.Delivery(to: WatchClient())) { _ in }
-            _ = watch.show(Array(found.prefix(limit)))
+            var last = NearbyList()
+            _ = watch.show(Array(found.prefix(limit)), last: &last)
             #expect(watch.reach.contains(rooms[0].place) && watch.reach.contains(rooms[1].place))
             #expect(watch.reach.contains(rooms[2].place) == isBeyond, "limit \(limit)")
-            _ = watch.show([found[0]])
+            _ = watch.show([found[0]], last: &last)
             #expect(watch.reach.contains(rooms[2].place), "a list that is full no more")
         }
     }
@@ -404,7 +405,9 @@ final class Watcher: Sendable {
         (self.node, self.client, self.takesAll) = (node, client, takesAll)
         state.withLock { state in
             // Changes from here on wait for the lock.
-            let (watch, rooms) = node.host.nearby.watch(query, sub: 5, of: client, for: Asker(SessionID(UUID()))) {
+            let (watch, rooms) = node.host.nearby.watch(
+                query, sub: 5, of: client, for: Asker(SessionID(UUID()), from: nil)
+            ) {
                 self.take($1, of: $0)
             }
             state.watch = watch

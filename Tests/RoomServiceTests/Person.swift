@@ -1,6 +1,8 @@
 import FoundationEssentials
 import RoomDomain
 
+@testable import RoomService
+
 /// A person who sends commands to rooms.
 struct Person: Sendable, Equatable {
     var session: SessionID
@@ -8,6 +10,9 @@ struct Person: Sendable, Equatable {
 
     /// The sender as a room sees it.
     var actor: Actor { .session(session, name: name) }
+
+    /// The person at an address that does not count.
+    var asker: Asker { Asker(session, from: nil) }
 
     /// A person who has made no room and is unknown to the log.
     static func guest(_ number: UInt8) -> Person {
@@ -17,4 +22,8 @@ struct Person: Sendable, Equatable {
 
     static let bob = guest(2)
     static let cyd = guest(3)
+}
+
+extension Asker {
+    static let anybody = Person.bob.asker
 }

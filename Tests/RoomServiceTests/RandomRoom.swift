@@ -91,7 +91,7 @@ struct RandomRoom {
             #expect(live.seq == folded.seq, "seed \(seed)")
             #expect(try JSONValue(parsing: live.state.json) == expected, "seed \(seed)")
             let seq = dice.number(in: 1..<folded.seq + 1)
-            let past = try await node.host.history.view(room, at: seq, for: stranger)
+            let past = try await node.host.history.view(room, at: seq, for: Asker(stranger, from: nil))
             #expect(try past.state.json == StateJSON.encode(store.room(room, at: seq)), "seed \(seed) at \(seq)")
         }
         for client in clients {

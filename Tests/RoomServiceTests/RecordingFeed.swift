@@ -124,7 +124,7 @@ final class RecordingFeed: RoomFeed {
         for (connection, client) in clients(of: room) where client.mustBeginAnew(on: connection) {
             host.withLock { $0 }?.registry.subscribe(
                 SubscriptionRequest(
-                    connection: connection, session: client.person.session, .anew, feed: self),
+                    connection: connection, asker: client.person.asker, .anew, feed: self),
                 to: room)
         }
     }

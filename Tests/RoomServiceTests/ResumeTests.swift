@@ -34,7 +34,7 @@ import Testing
     }
 
     private func epoch(of room: RoomID, on node: Node) async throws -> String {
-        try await node.host.history.events(of: room, after: 0, limit: 1, for: Person.guest(99).session).epoch
+        try await node.host.history.events(of: room, after: 0, limit: 1, for: Person.guest(99).asker).epoch
     }
 
     /// Before the first event and after the last, and on both sides of each snapshot.

@@ -94,7 +94,7 @@ struct RoomParts {
         _ connection: Int, _ person: Person, _ wish: SubscriptionWish = .begin(id: nil, from: nil), feed: NewsFeed
     ) -> SubscriptionRequest {
         SubscriptionRequest(
-            connection: ConnectionID(rawValue: connection), session: person.session, wish, feed: feed)
+            connection: ConnectionID(rawValue: connection), asker: person.asker, wish, feed: feed)
     }
 
     /// A command of a person.

@@ -12,14 +12,14 @@ import Testing
     }
 
     private func watch(
-        _ table: inout TrendTable, of session: Int, isNear: Bool = true, due: Double,
+        _ table: inout TrendTable, of session: Int, from address: UInt64? = nil, isNear: Bool = true, due: Double,
         client: WatchClient = WatchClient()
     ) throws -> Int {
         let place = isNear ? NearbyQuery(origin: try #require(Coordinate(latitude: 52, longitude: 13))) : nil
         let id = WatchID(number: table.nextWatch, delivered: WatchClient.Delivery(to: client))
         table.begin(
             TrendWatch(
-                id: id, session: Self.sessions[session], query: TrendingQuery(place: place), sub: 1,
+                id: id, asker: Asker(Self.sessions[session], from: address), query: TrendingQuery(place: place), sub: 1,
                 deliver: { _, _ in }, told: 0, due: due))
         return id.number
     }
@@ -43,6 +43,14 @@ import Testing
         #expect(early.isEmpty)
         let again = taken(&table, at: 15, 2)
         #expect(again == [one, many[0]])
+    }
+
+    @Test func `addresses take turns, however many sessions one of them has`() throws {
+        var table = TrendTable()
+        let many = try (0..<2).map { try watch(&table, of: $0, from: 7, due: 0) }
+        let one = try watch(&table, of: 1, from: 8, due: 1)
+        let first = taken(&table, at: 5)
+        #expect(first == [many[0], one, many[1]])
     }
 
     @Test func `watches of all rooms do not wait for those near a point`() throws {

@@ -77,7 +77,7 @@ import Testing
 private final class TrendWatcher: Sendable {
     private let node: Node
     private let client = WatchClient()
-    let asker = Asker(SessionID(UUID()))
+    let asker = Asker(SessionID(UUID()), from: nil)
     private let state = Mutex((watches: [WatchID](), told: [(sub: Int64, top: TopAnswer)]()))
 
     init(on node: Node) { self.node = node }
@@ -89,7 +89,7 @@ private final class TrendWatcher: Sendable {
     func watch(_ query: TrendingQuery, sub: Int64) async throws -> TopAnswer {
         let watches = try #require(node.host.statistics?.trendWatches)
         let top = try await watches.answer(query, for: asker)
-        let (watch, _) = watches.watch(query, top, sub: sub, of: client, for: asker.session) { watch, message in
+        let (watch, _) = watches.watch(query, top, sub: sub, of: client, for: asker) { watch, message in
             guard case .trendingDelta(let sub, let top)? = try? ServerMessage.Received.parse(message) else { return }
             self.state.withLock { $0.told.append((sub, top)) }
             watch.taken()

@@ -1,4 +1,5 @@
 import EventStorage
+import FoundationEssentials
 import RoomDomain
 import RoomWire
 import Testing
@@ -26,7 +27,8 @@ import Testing
         var room = WatchedRoom(position: counts.position, minutes: counts.minutes)
         for (number, (seq, offset)) in watchers {
             room.watches[number] = CountWatch(
-                id: WatchID(number: number, delivered: WatchClient.Delivery(to: WatchClient())), session: Self.session,
+                id: WatchID(number: number, delivered: WatchClient.Delivery(to: WatchClient())),
+                asker: Asker(Self.session, from: nil),
                 offset: offset, sub: 1, deliver: { _, _ in }, position: Position(epoch: "e", seq: seq),
                 day: RecentCounts.day(of: counts.present, offset))
         }
@@ -66,5 +68,40 @@ import Testing
         // Another day has begun for the second.
         let next = told(&room, counts(14, votes: [:], at: now + 350))
         #expect(next == [2: false])
+    }
+
+    /// Rooms by their last byte; `toldAt` in milliseconds, and the addresses of those who wait.
+    private func order(_ due: [(room: UInt8, toldAt: Double, addresses: [UInt64])]) -> [[UInt64]] {
+        DueRoom.inTurn(
+            due.map { room, toldAt, addresses in
+                DueRoom(
+                    room: RoomID(Person.guest(room).session.uuid),
+                    askers: addresses.map { Asker(Self.session, from: $0) }, toldAt: toldAt)
+            }
+        ).map { [UInt64($0.room.uuid.uuid.15), $0.asker.address ?? 0] }
+    }
+
+    @Test func `rooms are read for addresses in turn, first the one that was told longest ago`() {
+        let many: [(UInt8, Double, [UInt64])] = [(1, 30, [7]), (2, 10, [7]), (3, 20, [7])]
+        #expect(order(many + [(4, 40, [8])]) == [[2, 7], [4, 8], [3, 7], [1, 7]])
+        // A room that others watch too does not wait for the address with most rooms.
+        #expect(order(many + [(5, 50, [7, 9])]) == [[2, 7], [5, 9], [3, 7], [1, 7]])
+        #expect(order([]).isEmpty)
+    }
+
+    @Test func `a room is due at most once a second, for those who take a message`() {
+        let now = Self.present
+        var table = CountTable()
+        let id = RoomID(Self.session.uuid)
+        table.rooms[id] = room(counts(10, votes: [now: 1]), watchers: [1: (10, 0), 2: (10, 0)])
+        let old = Position(epoch: "e", seq: 10)
+        let new = Position(epoch: "e", seq: 11)
+        #expect(table.due(id, countedTo: old, at: now, now: 5_000) == nil)
+        #expect(table.due(id, countedTo: new, at: now, now: 5_000)?.askers.count == 2)
+        table.rooms[id]?.watches[1]?.id.delivered.sent(100)
+        #expect(table.due(id, countedTo: new, at: now, now: 5_000)?.askers.count == 1)
+        table.rooms[id]?.toldAt = 4_500
+        #expect(table.due(id, countedTo: new, at: now, now: 5_400) == nil)
+        #expect(table.due(id, countedTo: new, at: now, now: 5_500) != nil)
     }
 }

@@ -154,7 +154,8 @@ extension World {
         )
         socket.node.follow(
             SubscriptionRequest(
-                connection: connection, session: app.session.id, .begin(id: id, from: position), feed: socket.node.feed),
+                connection: connection, asker: Asker(app.session.id, from: nil), .begin(id: id, from: position),
+                feed: socket.node.feed),
             room)
     }
 
@@ -310,7 +311,7 @@ extension World {
         let follow = socket.follows[place]
         socket.node.follow(
             SubscriptionRequest(
-                connection: follow.id, session: app.session.id, wish, feed: socket.node.feed),
+                connection: follow.id, asker: Asker(app.session.id, from: nil), wish, feed: socket.node.feed),
             follow.room)
     }
 

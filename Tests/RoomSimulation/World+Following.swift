@@ -27,7 +27,7 @@ extension World {
         truth.note("\(client.session.name) follows \(room) on \(node.name) as \(id.rawValue) from \(from)")
         node.follow(
             SubscriptionRequest(
-                connection: id, session: client.session.id,
+                connection: id, asker: Asker(client.session.id, from: nil),
                 .begin(id: Int64(id.rawValue), from: position.map { Position(epoch: $0.epoch, seq: $0.seq) }),
                 feed: node.feed),
             room)
@@ -83,7 +83,8 @@ extension World {
                     client.connections[place].isCatchingUp = true
                     node.follow(
                         SubscriptionRequest(
-                            connection: connection.id, session: client.session.id, .collapse(from: update.from),
+                            connection: connection.id, asker: Asker(client.session.id, from: nil),
+                            .collapse(from: update.from),
                             feed: node.feed),
                         update.room)
                 default:
@@ -123,7 +124,7 @@ extension World {
                 client.connections[place].isCatchingUp = true
                 node.follow(
                     SubscriptionRequest(
-                        connection: connection.id, session: client.session.id, .anew, feed: node.feed),
+                        connection: connection.id, asker: Asker(client.session.id, from: nil), .anew, feed: node.feed),
                     room)
             }
         }

@@ -69,7 +69,7 @@ extension World {
             reads.begin(for: session, on: node)
             defer { reads.end(for: session, on: node) }
             do throws(RoomFailure) {
-                let view = try await node.host.history.view(room, at: seq, for: session)
+                let view = try await node.host.history.view(room, at: seq, for: Asker(session, from: nil))
                 if view.seq != seq { truth.complain("\(room) at \(seq) is shown at \(view.seq)") }
                 truth.check(view, for: session, knowing: isCalm ? head : seq)
             } catch {
@@ -93,7 +93,8 @@ extension World {
             reads.begin(for: session, on: node)
             defer { reads.end(for: session, on: node) }
             do throws(RoomFailure) {
-                let page = try await node.host.history.events(of: room, after: after, limit: limit, for: session)
+                let page = try await node.host.history.events(
+                    of: room, after: after, limit: limit, for: Asker(session, from: nil))
                 guard let known = truth.room(room), page.seq <= known.head else {
                     return truth.complain("the log of \(room) is said to end at \(page.seq)")
                 }
@@ -119,7 +120,8 @@ extension World {
             do throws(RoomFailure) {
                 let found = try await node.host.registry.resolve(.code(code))
                 if found != room { truth.complain("\(code) is \(found), not \(room)") }
-                let listed = try await node.host.listing.list(matching: nil, from: nil, limit: 10)
+                let listed = try await node.host.listing.list(
+                    matching: nil, from: nil, limit: 10, for: Asker(SessionID(room.uuid), from: nil))
                 if listed.rooms.contains(where: { truth.room($0.id) == nil }) {
                     truth.complain("rooms are listed that are none")
                 }

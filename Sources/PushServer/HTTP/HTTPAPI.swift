@@ -32,7 +32,7 @@ struct HTTPAPI: Sendable {
             server: ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics),
             page: PageRoutes(settings),
             sessions: SessionRoutes(rooms: rooms, feeds: feeds, admission: admission, requests: requests),
-            lists: ListingRoutes(rooms: rooms, admission: admission),
+            lists: ListingRoutes(rooms: rooms, admission: admission, requests: requests),
             rooms: RoomRoutes(rooms: rooms, admission: admission, requests: requests),
             waveforms: WaveformRoutes(rooms: rooms, requests: requests),
             statistics: StatisticsRoutes(rooms: rooms, requests: requests, admission: admission))
@@ -95,10 +95,10 @@ private struct Operations: Sendable {
         case .getSession: try SessionRoutes.show(context.session())
         case .renameSession: try await sessions.renameSession(request, context)
         case .deleteSession: try await sessions.deleteSession(context.session())
-        case .listSessionRooms: try await lists.listOwn(context.session())
+        case .listSessionRooms: try await lists.listOwn(request, context)
         case .createRoom: try await rooms.createRoom(request, context)
-        case .listRooms: try await lists.listRooms(request, context.session())
-        case .listNearbyRooms: try await lists.listNearby(request, context.session())
+        case .listRooms: try await lists.listRooms(request, context)
+        case .listNearbyRooms: try await lists.listNearby(request, context)
         case .getRoom: try await rooms.showRoom(request, context)
         case .listEvents: try await rooms.listEvents(request, context)
         case .listPool: try await rooms.listPool(request, context)

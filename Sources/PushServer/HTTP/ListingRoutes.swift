@@ -7,8 +7,9 @@ import RoomWire
 struct ListingRoutes: Sendable {
     let rooms: RoomHost
     let admission: Admission
+    let requests: RequestReader
 
-    func listRooms(_ request: Request, _ session: Session) async throws -> Response {
+    func listRooms(_ request: Request, _ context: APIContext) async throws -> Response {
         let limit = try request.integer("limit", in: 1...Int.max) ?? 50
         var cursor: ListingCursor?
         if let text = request.uri.queryParameters["cursor"] {
@@ -18,27 +19,29 @@ struct ListingRoutes: Sendable {
             cursor = read
         }
         let query = try request.searchText()
+        let asker = try requests.asker(of: request, context)
         do {
             let page = try await rooms.listing.list(
-                matching: query, from: cursor, limit: min(limit, 200), for: session.id)
+                matching: query, from: cursor, limit: min(limit, 200), for: asker)
             return Response.json(HTTPBody.rooms(page.rooms, next: page.next?.text))
         } catch {
             throw CommandFailure(error)
         }
     }
 
-    func listOwn(_ session: Session) async throws -> Response {
+    func listOwn(_ request: Request, _ context: APIContext) async throws -> Response {
+        let asker = try requests.asker(of: request, context)
         do {
-            return Response.json(HTTPBody.rooms(try await rooms.sessionRooms.list(for: session.id)))
+            return Response.json(HTTPBody.rooms(try await rooms.sessionRooms.list(for: asker)))
         } catch {
             throw CommandFailure(error)
         }
     }
 
-    func listNearby(_ request: Request, _ session: Session) async throws -> Response {
+    func listNearby(_ request: Request, _ context: APIContext) async throws -> Response {
         let parameters = request.uri.queryParameters
         let query = try NearbyQuery { name in parameters[values: name[...]].map { String($0) } }
-        try admission.search(by: Asker(session.id))
+        try admission.search(by: requests.asker(of: request, context))
         do {
             return Response.json(HTTPBody.rooms(try await rooms.nearby.search(query)))
         } catch {

@@ -35,18 +35,21 @@ struct RoomRoutes: Sendable {
         let isHuge = text.map { PlainInteger.isHuge($0) } ?? false
         if text != nil { try context.memory.expect(1 << 20) }
         let at = isHuge ? Int.max : try request.integer("at", in: Int.min...Int.max)
-        return try await show(try await requests.room(of: request, context), at: at, context)
+        return try await show(
+            try await requests.room(of: request, context), at: at, for: try requests.asker(of: request, context),
+            context)
     }
 
-    private func show(_ room: RoomID, at seq: Int?, _ context: APIContext) async throws(CommandFailure) -> Response {
-        let session = try context.session()
+    private func show(
+        _ room: RoomID, at seq: Int?, for asker: Asker, _ context: APIContext
+    ) async throws(CommandFailure) -> Response {
         let view: RoomView
         do {
             view =
                 if let seq {
-                    try await rooms.history.view(room, at: seq, for: session.id)
+                    try await rooms.history.view(room, at: seq, for: asker)
                 } else {
-                    try await rooms.registry.view(room, for: session.id)
+                    try await rooms.registry.view(room, for: asker.session)
                 }
         } catch {
             if error == .noSuchRoom, seq != nil {
@@ -88,10 +91,10 @@ struct RoomRoutes: Sendable {
         let after = try request.integer("after", in: 0...Int.max) ?? 0
         let limit = try request.integer("limit", in: 1...Int.max) ?? 1_000
         let room = try await requests.room(of: request, context)
-        let session = try context.session()
+        let asker = try requests.asker(of: request, context)
         do {
             return Response.json(
-                try await rooms.history.events(of: room, after: after, limit: min(limit, 1_000), for: session.id) {
+                try await rooms.history.events(of: room, after: after, limit: min(limit, 1_000), for: asker) {
                     page in
                     HTTPBody.events(
                         epoch: page.epoch, events: page.events, seq: page.seq, atMost: RoomHistory.bytesOfEvents)
@@ -107,9 +110,9 @@ struct RoomRoutes: Sendable {
         let query = PoolQuery(
             start: try poolStart(of: request), text: try request.searchText(), limit: min(limit, 500))
         let room = try await requests.room(of: request, context)
-        let session = try context.session()
+        let asker = try requests.asker(of: request, context)
         do {
-            return Response.json(try await rooms.registry.pool(of: room, query, for: session.id))
+            return Response.json(try await rooms.registry.pool(of: room, query, for: asker))
         } catch {
             throw CommandFailure(error)
         }

@@ -43,7 +43,7 @@ extension WebSocketConnection {
     private func ask(_ room: RoomID, _ wish: SubscriptionWish) {
         loop.rooms.registry.subscribe(
             SubscriptionRequest(
-                connection: id, session: session.id, wish, takesCompressed: compression.isOn, feed: hub.feed),
+                connection: id, asker: asker, wish, takesCompressed: compression.isOn, feed: hub.feed),
             to: room)
     }
 

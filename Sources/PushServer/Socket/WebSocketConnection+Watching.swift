@@ -85,9 +85,8 @@ extension WebSocketConnection {
                 throw CommandFailure(.badRequest, "offsetMinutes: expected a multiple of 15 from -840 to 840")
             }
             let statistics = try statistics()
-            let session = session.id
-            ask(statistics) { () async throws(RoomFailure) in
-                try await statistics.countWatches.look(at: room, for: session)
+            ask(statistics) { [asker] () async throws(RoomFailure) in
+                try await statistics.countWatches.look(at: room, for: asker)
             } _: { socket, look in
                 socket.showCounts(look, of: statistics, offset: offset, id: request)
             }
@@ -164,7 +163,7 @@ extension WebSocketConnection {
             let (feed, connection) = (hub.feed, id)
             let client = watches.trends.client(limit: watchLimit)
             let (watch, message) = statistics.trendWatches.watch(
-                query, top, sub: request, of: client, for: session.id
+                query, top, sub: request, of: client, for: asker
             ) { watch, message in
                 feed.onSocket(connection) { $0.trendChanged(watch, sub: request, message) }
             }

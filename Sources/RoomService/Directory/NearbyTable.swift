@@ -8,6 +8,8 @@ struct NearbyTable {
     private var rooms: [UUID: PlacedRoom] = [:]
     private var watches: [Int: NearbyWatch] = [:]
     private var nextWatch = 0
+    /// What was shown last of each query that is watched.
+    private var lists: [NearbyQuery: WatchedList] = [:]
     /// The areas in which a change concerns a watch.
     private var reaches = BoxTable()
     /// The watches that a change may concern, each with the round in which it became due.
@@ -16,6 +18,11 @@ struct NearbyTable {
     private var rounds = 0
     /// The number of searches made for watches that were due.
     private(set) var searches = 0
+
+    private struct WatchedList {
+        var watches = 0
+        var last = NearbyList()
+    }
 
     /// The number of rooms.
     var roomCount: Int { rooms.count }
@@ -58,7 +65,8 @@ struct NearbyTable {
     mutating func begin(_ watch: NearbyWatch, as number: Int) -> [FoundRoom] {
         var watch = watch
         let found = find(watch.query)
-        watch.delivered.sent(watch.show(found).size)
+        lists[watch.query, default: WatchedList()].watches += 1
+        watch.delivered.sent(show(found, to: &watch).size)
         watches[number] = watch
         reaches.insert(watch.reach, as: number)
         return found
@@ -69,6 +77,8 @@ struct NearbyTable {
         guard let ended = watches.removeValue(forKey: number) else { return }
         reaches.remove(ended.reach, of: number)
         due[number] = nil
+        lists[ended.query]?.watches -= 1
+        if lists[ended.query]?.watches == 0 { lists[ended.query] = nil }
         ended.delivered.taken()
     }
 
@@ -92,7 +102,7 @@ struct NearbyTable {
         due[number] = nil
         searches += 1
         let former = watch.reach
-        let change = watch.show(find(watch.query))
+        let change = show(find(watch.query), to: &watch)
         if watch.reach != former {
             reaches.remove(former, of: number)
             reaches.insert(watch.reach, as: number)
@@ -102,4 +112,14 @@ struct NearbyTable {
         watch.delivered.sent(change.size)
         return (watch, change)
     }
+
+    private mutating func show(_ found: [FoundRoom], to watch: inout NearbyWatch) -> NearbyWatch.Change {
+        watch.show(found, last: &lists[watch.query, default: WatchedList()].last)
+    }
+
+    /// What a watch was shown; nil after its end.
+    func list(of number: Int) -> NearbyList? { watches[number]?.shown }
+
+    /// The number of queries of which something is kept.
+    var listCount: Int { lists.count }
 }

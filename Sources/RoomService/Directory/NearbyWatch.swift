@@ -32,6 +32,19 @@ struct FoundRoom {
     var distance: Double
 }
 
+/// What was shown of the rooms near a point: one object for all watches that were told the same.
+final class NearbyList: Sendable {
+    /// A room, and what was told of it, which is only compared.
+    struct Shown: Equatable {
+        var id: UUID
+        var hash: Int
+    }
+
+    let rooms: [Shown]
+
+    init(_ rooms: [Shown] = []) { self.rooms = rooms }
+}
+
 /// A subscription to changes near a point.
 struct NearbyWatch {
     /// Receives one text message, on any thread; messages arrive one at a time and in order.
@@ -64,13 +77,8 @@ struct NearbyWatch {
     /// The area outside which changes do not concern the watch: the reach of the query, or that of the last room in a
     /// full list.
     private(set) var reach: BoundingBox
-    /// The rooms that the client was told of, by their ids: what it was told of each is only compared.
-    private var shown: [Shown] = []
-
-    private struct Shown {
-        var id: UUID
-        var hash: Int
-    }
+    /// The rooms that the client was told of.
+    private(set) var shown = NearbyList()
 
     init(
         _ query: NearbyQuery, sub: Int64, of origin: HeavyWorkOrigin, _ delivered: WatchClient.Delivery,
@@ -85,9 +93,11 @@ struct NearbyWatch {
     }
 
     /// Stores the rooms that are near now, and returns the change to be told.
-    mutating func show(_ found: [FoundRoom]) -> Change {
+    ///
+    /// `last` is what was shown last of an equal query: where that is equal, the watch keeps it too.
+    mutating func show(_ found: [FoundRoom], last: inout NearbyList) -> Change {
         var change = Change()
-        var gone = Dictionary(uniqueKeysWithValues: shown.map { ($0.id, $0.hash) })
+        var gone = Dictionary(uniqueKeysWithValues: shown.rooms.map { ($0.id, $0.hash) })
         for found in found {
             guard let known = gone.removeValue(forKey: found.room.id) else {
                 change.entered.append(found)
@@ -96,7 +106,9 @@ struct NearbyWatch {
             if known != found.room.hash { change.changed.append(found) }
         }
         change.left = Array(gone.keys)
-        shown = found.map { Shown(id: $0.room.id, hash: $0.room.hash) }
+        let rooms = found.map { NearbyList.Shown(id: $0.room.id, hash: $0.room.hash) }
+        if last.rooms != rooms { last = NearbyList(rooms) }
+        shown = last
         let isFull = found.count == query.limit
         let radius = isFull ? found.last?.distance ?? query.radiusMeters : query.radiusMeters
         reach = BoundingBox(around: query.origin, radius: min(radius, query.radiusMeters))

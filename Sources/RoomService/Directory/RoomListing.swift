@@ -1,7 +1,7 @@
 import ByteText
 import EventStorage
 import FoundationEssentials
-package import RoomDomain
+import RoomDomain
 import RoomWire
 
 /// Lists the open public rooms; may be used on any thread.
@@ -21,15 +21,15 @@ package struct RoomListing: Sendable {
     ///
     /// Rooms are looked up in batches whose size does not depend on `limit`. A request reads a limited number of
     /// batches; its page may then be shorter than `limit`, with a ``ListingPage/next``. A search by name scans the
-    /// store's rooms, and therefore waits for the turn of `session`.
+    /// store's rooms, and therefore waits for the turn of `asker`.
     package func list(
-        matching: String?, from cursor: ListingCursor?, limit: Int, for session: SessionID? = nil
+        matching: String?, from cursor: ListingCursor?, limit: Int, for asker: Asker
     ) async throws(RoomFailure) -> ListingPage {
-        guard let session, matching?.isEmpty == false else {
+        guard matching?.isEmpty == false else {
             return try await Self.listing(matching, cursor, limit, presence.ranked(), store)
         }
         let (ranked, store) = (presence.ranked(), store)
-        return try await heavyWork.perform(.log, for: Asker(session)) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: asker) { () async throws(RoomFailure) in
             try await Self.listing(matching, cursor, limit, ranked, store)
         }
     }

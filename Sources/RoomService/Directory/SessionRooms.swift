@@ -1,6 +1,6 @@
 import EventStorage
 import FoundationEssentials
-package import RoomDomain
+import RoomDomain
 package import RoomWire
 
 /// Lists the rooms in which a session is a member; may be used on any thread.
@@ -21,17 +21,17 @@ package struct SessionRooms: Sendable {
     /// The log names the rooms, and each room tells the role and the time of joining, at its log's head: the list has
     /// everything that any server acknowledged before. Of more than ``most`` rooms, those that were made last are
     /// listed. Rooms that are not in memory are loaded, so each part of the list waits for a turn
-    /// of `session`.
+    /// of the asker.
     ///
     /// - Throws: ``RoomFailure/unavailable`` if the log is out of reach, ``RoomFailure/busy`` if the session has too
     ///   many requests waiting.
-    package func list(for session: SessionID) async throws(RoomFailure) -> [RoomSummary] {
+    package func list(for asker: Asker) async throws(RoomFailure) -> [RoomSummary] {
         let streams: [UUID]
         let entries: [UUID: DirectoryEntry]
         do throws(StorageFault) {
             let store = registry.dependencies.store
             // The ids ascend with the time at which the rooms were made.
-            streams = Array(try await store.memberships(of: session.uuid).sorted(by: >).prefix(Self.most))
+            streams = Array(try await store.memberships(of: asker.session.uuid).sorted(by: >).prefix(Self.most))
             guard !streams.isEmpty else { return [] }
             let records = try await store.directory(of: streams)
             entries = Dictionary(uniqueKeysWithValues: records.map { ($0.stream, $0.entry) })
@@ -43,8 +43,8 @@ package struct SessionRooms: Sendable {
         for part in streams.parts(of: Self.sideBySide) {
             let rooms = part.map { RoomID($0) }
             // A turn for each part, so that a long list does not keep others waiting.
-            let members = try await registry.dependencies.heavyWork.perform(.log, for: Asker(session)) {
-                () async throws(RoomFailure) in await Self.members(of: session, in: rooms, registry)
+            let members = try await registry.dependencies.heavyWork.perform(.log, for: asker) {
+                () async throws(RoomFailure) in await Self.members(of: asker.session, in: rooms, registry)
             }
             for found in members {
                 if let member = try found.1.get() { joined.append((found.0, member)) }

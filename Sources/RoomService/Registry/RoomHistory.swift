@@ -22,11 +22,11 @@ package struct RoomHistory: Sendable {
 
     /// Returns the room at its event `seq`, without presence.
     ///
-    /// It is folded from the nearest earlier snapshot, when the session's turn comes, outside the event loops.
-    package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        let (live, position) = try await registry.withRoom(room, for: session) { ($0, $0.position) }
+    /// It is folded from the nearest earlier snapshot, when the asker's turn comes, outside the event loops.
+    package func view(_ room: RoomID, at seq: Int, for asker: Asker) async throws(RoomFailure) -> RoomView {
+        let (live, position) = try await registry.withRoom(room, for: asker.session) { ($0, $0.position) }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
-        return try await heavyWork.perform(.log, for: Asker(session)) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: asker) { () async throws(RoomFailure) in
             do {
                 var state = try await store.state(of: room, at: seq, logger: logger)
                 // The log may still contain data that is to be forgotten or was cleared, also since this was read.
@@ -34,7 +34,7 @@ package struct RoomHistory: Sendable {
                 redaction.redact(&state)
                 return RoomView(
                     room: room, epoch: position.epoch, seq: seq, keyed: nil, time: clock.now,
-                    state: SharedState(seq: seq, StateJSON.encode(state)), you: YouJSON.encode(state, session),
+                    state: SharedState(seq: seq, StateJSON.encode(state)), you: YouJSON.encode(state, asker.session),
                     presence: nil)
             } catch {
                 throw Self.failure(error)
@@ -48,24 +48,24 @@ package struct RoomHistory: Sendable {
     /// Returns at most `limit` events after `seq`, and about ``bytesOfEvents`` of them, for a session that may look at
     /// the room.
     package func events(
-        of room: RoomID, after seq: Int, limit: Int, for session: SessionID
+        of room: RoomID, after seq: Int, limit: Int, for asker: Asker
     ) async throws(RoomFailure) -> LogPage {
-        try await events(of: room, after: seq, limit: limit, for: session) { $0 }
+        try await events(of: room, after: seq, limit: limit, for: asker) { $0 }
     }
 
     /// Passes at most `limit` events after `seq`, and about ``bytesOfEvents`` of them, to `make`, and returns its
     /// result; for a session that may look at the room.
     ///
-    /// The events are read and `make` is called when the session's turn comes, outside the event loops.
+    /// The events are read and `make` is called when the asker's turn comes, outside the event loops.
     package func events<Value: Sendable>(
-        of room: RoomID, after seq: Int, limit: Int, for session: SessionID,
+        of room: RoomID, after seq: Int, limit: Int, for asker: Asker,
         _ make: @escaping @Sendable (LogPage) -> Value
     ) async throws(RoomFailure) -> Value {
-        let (live, position) = try await registry.withRoom(room, for: session) { ($0, $0.position) }
+        let (live, position) = try await registry.withRoom(room, for: asker.session) { ($0, $0.position) }
         guard seq >= 0, seq < position.seq, limit > 0 else {
             return make(LogPage(epoch: position.epoch, events: [], seq: position.seq))
         }
-        return try await heavyWork.perform(.log, for: Asker(session)) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: asker) { () async throws(RoomFailure) in
             do {
                 let count = min(limit, position.seq - seq)
                 let stored = try await store.read(

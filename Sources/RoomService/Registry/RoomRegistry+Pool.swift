@@ -3,16 +3,16 @@ package import RoomDomain
 import RoomWire
 
 extension RoomRegistry {
-    /// Returns a part of a room's pool as JSON, from its state in memory, for a session that may look at the room.
+    /// Returns a part of a room's pool as JSON, from its state in memory, for somebody who may look at the room.
     ///
-    /// The pool is that of the time when the session's turn comes; it is searched and encoded outside the event loops.
+    /// The pool is that of the time when the asker's turn comes; it is searched and encoded outside the event loops.
     package func pool(
-        of room: RoomID, _ query: PoolQuery, for session: SessionID
+        of room: RoomID, _ query: PoolQuery, for asker: Asker
     ) async throws(RoomFailure) -> [UInt8] {
         // The room is loaded and at its log's head before the turn comes, so that no turn waits for the log.
-        let live = try await withRoom(room, for: session) { $0 }
-        return try await dependencies.heavyWork.perform(.pool, for: Asker(session)) { () async throws(RoomFailure) in
-            let (position, pool) = try await live.pool(for: session)
+        let live = try await withRoom(room, for: asker.session) { $0 }
+        return try await dependencies.heavyWork.perform(.pool, for: asker) { () async throws(RoomFailure) in
+            let (position, pool) = try await live.pool(for: asker.session)
             return HTTPBody.pool(pool.page(query), at: position)
         }
     }

@@ -282,7 +282,7 @@ package actor LiveRoom {
             case .tell(let news, let feed): feed.tell(news)
             case .show(let view, to: let viewer): viewer(view)
             case .read(let part, for: let request):
-                work.read(part, for: request.session) { events in
+                work.read(part, for: request.asker) { events in
                     self.assumeIsolated {
                         $0.take($0.answers.read(part, events, for: request, in: $0.writer, &$0.following))
                     }

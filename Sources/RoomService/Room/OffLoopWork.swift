@@ -67,11 +67,11 @@ struct OffLoopWork {
             ])
     }
 
-    /// Reads a part of the log when the turn of `session` comes; nil if too many reads are under way, or it cannot be
+    /// Reads a part of the log when the turn of `asker` comes; nil if too many reads are under way, or it cannot be
     /// read.
-    func read(_ part: MissedEvents, for session: SessionID, _ done: @escaping @Sendable ([RecordedEvent]?) -> Void) {
+    func read(_ part: MissedEvents, for asker: Asker, _ done: @escaping @Sendable ([RecordedEvent]?) -> Void) {
         let store = dependencies.store
-        dependencies.heavyWork.start(.log, for: Asker(session), thenOn: loop) {
+        dependencies.heavyWork.start(.log, for: asker, thenOn: loop) {
             await part.read(from: store)
         } _: { result in
             let events = try? result.get()

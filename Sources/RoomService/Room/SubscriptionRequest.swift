@@ -5,8 +5,8 @@ import RoomWire
 package struct SubscriptionRequest: Sendable {
     /// The connection, unique in this process.
     package var connection: ConnectionID
-    /// The session behind it.
-    package var session: SessionID
+    /// The session behind it, and its address.
+    package var asker: Asker
     /// What it asks for.
     package var wish: SubscriptionWish
     /// Whether the connection accepts a compressed state.
@@ -16,12 +16,15 @@ package struct SubscriptionRequest: Sendable {
     /// The feed that receives the answer.
     package var feed: any RoomFeed
 
+    /// The session behind the connection.
+    package var session: SessionID { asker.session }
+
     package init(
-        connection: ConnectionID, session: SessionID, _ wish: SubscriptionWish, takesCompressed: Bool = false,
+        connection: ConnectionID, asker: Asker, _ wish: SubscriptionWish, takesCompressed: Bool = false,
         feed: any RoomFeed
     ) {
         self.connection = connection
-        self.session = session
+        self.asker = asker
         self.wish = wish
         self.takesCompressed = takesCompressed
         self.feed = feed

@@ -63,7 +63,7 @@ package final class AcrossRooms: Sendable {
         var at: Double
         var from: Int64
         var to: Int64
-        var top: Task<Result<[TopTrack], StorageFault>, Never>
+        var top: Task<Result<[TopTrack], RoomFailure>, Never>
         /// Its beginnings that were asked for, by the number of songs.
         var made: [Int: Made] = [:]
     }
@@ -76,18 +76,15 @@ package final class AcrossRooms: Sendable {
     /// The beginnings of one answer that are kept.
     private static let mostMade = 4
 
-    private let heavyWork: HeavyWork
-    private let statistics: any StatisticsStore
+    private let statistics: StatisticsQueue
     private let nearby: NearbyRooms
     private let clock: ServerClock
     private let leastOwners: Int
     private let answers = Mutex<[Question: Answer]>([:])
 
     init(
-        statistics: any StatisticsStore, nearby: NearbyRooms, clock: ServerClock, heavyWork: HeavyWork,
-        settings: CountingSettings
+        statistics: StatisticsQueue, nearby: NearbyRooms, clock: ServerClock, settings: CountingSettings
     ) {
-        self.heavyWork = heavyWork
         self.statistics = statistics
         self.nearby = nearby
         self.clock = clock
@@ -101,14 +98,14 @@ package final class AcrossRooms: Sendable {
         let question = Question(window: window, byArtist: byArtist)
         let known = known(question)
         if let made = known.made[limit] { return made.top }
-        do throws(StorageFault) {
+        do throws(RoomFailure) {
             let songs = try await known.top.value.get()
             let top = SharedTop(answer(songs, window, from: known.from, to: known.to, limit: limit))
             keep(Made(top: top), of: question, madeAt: known.at, limit)
             return top
         } catch {
             answers.withLock { $0[question] = nil }
-            throw RoomFailure(error)
+            throw error
         }
     }
 
@@ -157,13 +154,8 @@ package final class AcrossRooms: Sendable {
         let question = TopQuestion(
             from: from, to: to, streams: rooms.map(\.id.uuid), byArtist: byArtist, leastOwners: leastOwners,
             limit: Self.mostSongs)
-        let statistics = statistics
-        let top = try await heavyWork.perform(.statistics, for: asker) { () async throws(RoomFailure) in
-            do throws(StorageFault) {
-                return try await statistics.top(question)
-            } catch {
-                throw RoomFailure(error)
-            }
+        let top = try await statistics.ask(for: asker) { (store) async throws(StorageFault) in
+            try await store.top(question)
         }
         return SharedTop(answer(top, window, from: from, to: to, limit: limit))
     }
@@ -180,20 +172,23 @@ package final class AcrossRooms: Sendable {
 
     private func compute(
         _ question: Question, from: Int64, to: Int64
-    ) async -> Result<[TopTrack], StorageFault> {
-        do throws(StorageFault) {
-            guard question.window == .week else {
-                return .success(
-                    try await statistics.top(
-                        TopQuestion(
-                            from: from, to: to, byArtist: question.byArtist, leastOwners: leastOwners,
-                            limit: Self.mostSongs)))
-            }
-            let today = Int(to / 86_400_000)
+    ) async -> Result<[TopTrack], RoomFailure> {
+        let leastOwners = leastOwners
+        do throws(RoomFailure) {
+            // The server's own question, as everybody gets its answer.
             return .success(
-                try await statistics.topOfDays(
-                    from: Int(from / 86_400_000), before: today + 1, byArtist: question.byArtist,
-                    leastOwners: leastOwners, limit: Self.mostSongs))
+                try await statistics.ask { (store) async throws(StorageFault) in
+                    guard question.window == .week else {
+                        return try await store.top(
+                            TopQuestion(
+                                from: from, to: to, byArtist: question.byArtist, leastOwners: leastOwners,
+                                limit: Self.mostSongs))
+                    }
+                    let today = Int(to / 86_400_000)
+                    return try await store.topOfDays(
+                        from: Int(from / 86_400_000), before: today + 1, byArtist: question.byArtist,
+                        leastOwners: leastOwners, limit: Self.mostSongs)
+                })
         } catch {
             return .failure(error)
         }

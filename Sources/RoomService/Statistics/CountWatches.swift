@@ -9,20 +9,22 @@ import Synchronization
 /// Those who watch rooms' counts; may be used on any thread.
 ///
 /// What they are told is read from the store, where all servers write what they count: twice a second the counted
-/// positions of all watched rooms, and the counts of those that have moved, a few rooms at the same time and each at
-/// most once a second. Where that takes longer, watchers are told less often.
+/// positions of all watched rooms, and the counts of those that have moved, each at most once a second and when the turn
+/// of somebody comes who watches it. Where that takes longer, an address with many watches only delays its own.
 package final class CountWatches: Sendable {
     /// Receives the news of a watch, on any thread, one at a time and in order.
     package typealias Delivery = @Sendable (_ watch: WatchID, _ news: CountNews) -> Void
 
     /// The time between two looks at the counted positions.
     private static let betweenLooks = TimeAmount.milliseconds(500)
-    /// The least time between two messages about one room, in milliseconds of the server's clock.
-    private static let betweenMessages = 1_000.0
-    /// The rooms that are read at the same time.
-    private static let roomsSideBySide = 8
+    /// The time after which rooms wait for the next look, in milliseconds.
+    private static let longestTurn = 500.0
+    /// The rooms that are read at the same time: a session may have as many questions waiting.
+    private static let roomsSideBySide = 4
     /// The rooms whose positions are read at once.
     private static let roomsPerPage = 1_000
+    /// The rooms that are looked at before the lock is released.
+    private static let roomsAtOnce = 64
 
     /// What one message shows.
     private struct Shown: Hashable {
@@ -33,16 +35,16 @@ package final class CountWatches: Sendable {
     /// What was seen of a room, with which a watch begins.
     package struct Look: Sendable {
         fileprivate let room: RoomID
-        fileprivate let session: SessionID
+        fileprivate let asker: Asker
         fileprivate let counts: RecentCounts
     }
 
     private let registry: RoomRegistry
-    private let statistics: any StatisticsStore
+    private let statistics: StatisticsQueue
     private let clock: ServerClock
     private let state = Mutex(CountTable())
 
-    init(registry: RoomRegistry, statistics: any StatisticsStore) {
+    init(registry: RoomRegistry, statistics: StatisticsQueue) {
         self.registry = registry
         self.statistics = statistics
         clock = registry.dependencies.clock
@@ -51,14 +53,10 @@ package final class CountWatches: Sendable {
     /// The number of watches that have not ended.
     package var count: Int { state.withLock(\.roomOfWatch.count) }
 
-    /// Looks at a room's counts, for a session that may look at the room.
-    package func look(at room: RoomID, for session: SessionID) async throws(RoomFailure) -> Look {
-        let seen = try await registry.withRoom(room, for: session) { Seen($0) }
-        do throws(StorageFault) {
-            return Look(room: room, session: session, counts: try await read(room, seen))
-        } catch {
-            throw RoomFailure(error)
-        }
+    /// Looks at a room's counts, for somebody who may look at the room.
+    package func look(at room: RoomID, for asker: Asker) async throws(RoomFailure) -> Look {
+        let seen = try await registry.withRoom(room, for: asker.session) { Seen($0) }
+        return Look(room: room, asker: asker, counts: try await read(room, seen, for: asker))
     }
 
     /// Starts a watch with what was seen, and returns its first message; no change is missed in between.
@@ -76,7 +74,7 @@ package final class CountWatches: Sendable {
             state.roomOfWatch[id.number] = room
             var watched = state.rooms[room] ?? WatchedRoom(position: counts.position, minutes: counts.minutes)
             watched.watches[id.number] = CountWatch(
-                id: id, session: look.session, offset: offset, sub: sub, deliver: deliver, position: counts.position,
+                id: id, asker: look.asker, offset: offset, sub: sub, deliver: deliver, position: counts.position,
                 day: RecentCounts.day(of: counts.present, offset))
             state.rooms[room] = watched
             return id
@@ -101,11 +99,16 @@ package final class CountWatches: Sendable {
         }
     }
 
-    private func read(_ room: RoomID, _ seen: Seen) async throws(StorageFault) -> RecentCounts {
+    private func read(_ room: RoomID, _ seen: Seen, for asker: Asker) async throws(RoomFailure) -> RecentCounts {
         let present = RoomTally.minute(of: clock.now)
         // Other servers' clocks may be a little ahead.
         let (from, to) = (present - RecentCounts.minutesRead + 1, present + 15)
-        let stored = seen.isForgotten ? nil : try await statistics.counts(of: room.uuid, from: from, to: to)
+        let stored =
+            seen.isForgotten
+            ? nil
+            : try await statistics.ask(for: asker) { (store) async throws(StorageFault) in
+                try await store.counts(of: room.uuid, from: from, to: to)
+            }
         return RecentCounts(
             position: Position(stored?.position, of: seen.position),
             minutes: (stored?.counts ?? [:]).reduce(into: [:]) { minutes, one in
@@ -124,44 +127,46 @@ package final class CountWatches: Sendable {
     }
 
     private func tell() async {
+        let began = clock.milliseconds
         let rooms = state.withLock { $0.rooms.keys.sorted { $0.uuid < $1.uuid } }
+        var due: [DueRoom] = []
         for page in rooms.parts(of: Self.roomsPerPage) {
-            guard let streams = try? await statistics.countedStreams(page.map(\.uuid)) else { return }
+            let ids = page.map(\.uuid)
+            let read = try? await statistics.ask { (store) async throws(StorageFault) in
+                try await store.countedStreams(ids)
+            }
+            guard let streams = read else { return }
             let counted = Dictionary(
                 streams.map { ($0.stream, Position($0.counted, of: Position(epoch: $0.head.epoch, seq: 0))) }
             ) { one, _ in one }
             let (present, now) = (RoomTally.minute(of: clock.now), clock.milliseconds)
-            var due: [RoomID] = []
-            for room in page {
-                guard let position = counted[room.uuid] else {
-                    end(room, because: .noSuchRoom)
-                    continue
-                }
-                let isDue = state.withLock { state in
-                    guard let watched = state.rooms[room], now - watched.toldAt >= Self.betweenMessages else {
-                        return false
+            for room in page where counted[room.uuid] == nil { end(room, because: .noSuchRoom) }
+            for part in Array(page).parts(of: Self.roomsAtOnce) {
+                due += state.withLock { state in
+                    part.compactMap { room in
+                        counted[room.uuid].flatMap { state.due(room, countedTo: $0, at: present, now: now) }
                     }
-                    return watched.watches.values.contains { $0.isDue(position, at: present) }
                 }
-                if isDue { due.append(room) }
             }
-            for part in due.parts(of: Self.roomsSideBySide) {
-                await withTaskGroup { group in
-                    for room in part { group.addTask { await self.tell(room) } }
-                }
+        }
+        for part in DueRoom.inTurn(due).parts(of: Self.roomsSideBySide) {
+            // The others wait for the next look, behind the first ones of origins that have come meanwhile.
+            guard clock.milliseconds - began < Self.longestTurn else { return }
+            await withTaskGroup { group in
+                for (room, asker) in part { group.addTask { await self.tell(room, for: asker) } }
             }
         }
     }
 
     /// Tells those who watch a room, and may look at it, what has changed.
-    private func tell(_ room: RoomID) async {
-        let watching = state.withLock { Set($0.rooms[room]?.watches.values.map(\.session) ?? []) }
+    private func tell(_ room: RoomID, for asker: Asker) async {
+        let watching = state.withLock { Set($0.rooms[room]?.watches.values.map(\.asker.session) ?? []) }
         do throws(RoomFailure) {
             let (seen, refused) = try await registry.withRoom(room) { live in
                 (Seen(live), watching.compactMap { session in live.refusal(of: session).map { (session, $0) } })
             }
             for (session, refusal) in refused { end(room, of: session, because: .refused(refusal)) }
-            guard let counts = try? await read(room, seen) else { return }
+            guard let counts = try? await read(room, seen, for: asker) else { return }
             let now = clock.milliseconds
             guard let turn = state.withLock({ $0.rooms[room]?.take(counts, at: now) }) else { return }
             var shown: [Shown: RoomCounts] = [:]
@@ -181,7 +186,7 @@ package final class CountWatches: Sendable {
     /// Ends the watches of a room: all, or those of a session.
     private func end(_ room: RoomID, of session: SessionID? = nil, because failure: RoomFailure) {
         let ended = state.withLock { state in
-            let ended = state.rooms[room]?.watches.values.filter { session == nil || $0.session == session } ?? []
+            let ended = state.rooms[room]?.watches.values.filter { session == nil || $0.asker.session == session } ?? []
             for watch in ended { state.end(watch.id.number) }
             return ended.sorted { $0.id.number < $1.id.number }
         }

@@ -17,7 +17,7 @@ package struct StatisticsReader: Sendable {
     package let trendWatches: TrendWatches
 
     private let registry: RoomRegistry
-    private let statistics: any StatisticsStore
+    private let statistics: StatisticsQueue
     private let clock: ServerClock
     private let rankings = SharedQuestions<Ranking, StreamRanking?>()
 
@@ -34,12 +34,10 @@ package struct StatisticsReader: Sendable {
         registry: RoomRegistry, nearby: NearbyRooms, statistics: any StatisticsStore, settings: CountingSettings
     ) {
         self.registry = registry
-        self.statistics = statistics
+        self.statistics = StatisticsQueue(statistics, registry.dependencies.heavyWork)
         clock = registry.dependencies.clock
-        acrossRooms = AcrossRooms(
-            statistics: statistics, nearby: nearby, clock: clock, heavyWork: registry.dependencies.heavyWork,
-            settings: settings)
-        countWatches = CountWatches(registry: registry, statistics: statistics)
+        acrossRooms = AcrossRooms(statistics: self.statistics, nearby: nearby, clock: clock, settings: settings)
+        countWatches = CountWatches(registry: registry, statistics: self.statistics)
         trendWatches = TrendWatches(of: acrossRooms, clock: clock)
     }
 
@@ -60,7 +58,7 @@ package struct StatisticsReader: Sendable {
         of room: RoomID, _ query: StatisticsQuery, for asker: Asker
     ) async throws(RoomFailure) -> StatisticsAnswer {
         let (position, isForgotten) = try await look(at: room, for: asker)
-        let (stored, seen, sealed) = try await ask(for: asker) { (store) async throws(StorageFault) in
+        let (stored, seen, sealed) = try await statistics.ask(for: asker) { (store) async throws(StorageFault) in
             (
                 isForgotten ? nil : try await store.counts(of: room.uuid, from: query.from, to: query.to),
                 isForgotten ? [:] : try await store.audience(of: room.uuid, from: query.from, to: query.to),
@@ -84,7 +82,7 @@ package struct StatisticsReader: Sendable {
         let (position, isForgotten) = try await look(at: room, for: asker)
         if isForgotten { return HTTPBody.plays([], at: Position(nil, of: position), next: nil) }
         let limit = min(limit, Self.mostSongs)
-        let stored = try await ask(for: asker) { (store) async throws(StorageFault) in
+        let stored = try await statistics.ask(for: asker) { (store) async throws(StorageFault) in
             try await store.plays(of: room.uuid, from: from, to: to, before: before?.place, limit: limit + 1)
         }
         let page = stored?.plays.prefix(limit) ?? []
@@ -109,7 +107,7 @@ package struct StatisticsReader: Sendable {
         if isForgotten { return HTTPBody.ranked([], areArtists: byArtist, at: Position(nil, of: position)) }
         let question = Ranking(room: room, from: from, to: to, byArtist: byArtist, limit: min(limit, Self.mostSongs))
         let stored = try await rankings.answer(question) { () async throws(RoomFailure) in
-            try await ask(for: asker) { (store) async throws(StorageFault) in
+            try await statistics.ask(for: asker) { (store) async throws(StorageFault) in
                 try await store.ranking(
                     of: room.uuid, from: from, to: to, byArtist: byArtist, limit: question.limit)
             }
@@ -132,21 +130,6 @@ package struct StatisticsReader: Sendable {
         try await registry.withRoom(room, for: asker.session) { ($0.position, $0.confirmed.isForgotten) }
     }
 
-    /// Asks the store when the asker's turn comes.
-    private func ask<Value: Sendable>(
-        for asker: Asker, _ body: @escaping @Sendable (any StatisticsStore) async throws(StorageFault) -> Value
-    ) async throws(RoomFailure) -> Value {
-        let statistics = statistics
-        return try await registry.dependencies.heavyWork.perform(.statistics, for: asker) {
-            () async throws(RoomFailure) in
-            do throws(StorageFault) {
-                return try await body(statistics)
-            } catch {
-                throw RoomFailure(error)
-            }
-        }
-    }
-
     /// Describes songs by their numbers: as the pool has them, and those that have left it as they are counted.
     private func songs(
         of room: RoomID, _ counted: [(track: UUID, number: Int, addedBy: Int)], for asker: Asker
@@ -165,7 +148,7 @@ package struct StatisticsReader: Sendable {
         let gone = counted.filter { songs[$0.number] == nil }
         guard !gone.isEmpty else { return songs }
         let tracks = Array(Set(gone.map(\.track)))
-        let known = try await ask(for: asker) { (store) async throws(StorageFault) in
+        let known = try await statistics.ask(for: asker) { (store) async throws(StorageFault) in
             try await store.countedTracks(tracks)
         }
         let names = Dictionary(known.map { ($0.track, $0) }) { one, _ in one }

@@ -4,7 +4,7 @@ import RoomWire
 /// Somebody who watches what is played across rooms.
 struct TrendWatch {
     let id: WatchID
-    let session: SessionID
+    let asker: Asker
     let query: TrendingQuery
     let sub: Int64
     let deliver: @Sendable (_ watch: WatchID, _ message: [UInt8]) -> Void
@@ -31,23 +31,24 @@ struct TrendTable {
     private(set) var watches: [Int: TrendWatch] = [:]
     private var near = Line()
     private var everywhere = Line()
-    /// How many watches each session has.
-    private var counts: [SessionID: Int] = [:]
-    /// The turns in which sessions were last answered about rooms near a point.
-    private var lastTurns: [SessionID: Int] = [:]
+    /// How many watches each origin has.
+    private var counts: [HeavyWorkOrigin: Int] = [:]
+    /// The turns in which origins were last answered about rooms near a point.
+    private var lastTurns: [HeavyWorkOrigin: Int] = [:]
     private var turn = 0
 
     mutating func begin(_ watch: TrendWatch) {
         watches[watch.id.number] = watch
-        counts[watch.session, default: 0] += 1
+        counts[watch.asker.origin, default: 0] += 1
         nextWatch = watch.id.number + 1
     }
 
     mutating func end(_ number: Int) {
         guard let ended = watches.removeValue(forKey: number) else { return }
-        let count = (counts[ended.session] ?? 1) - 1
-        counts[ended.session] = count == 0 ? nil : count
-        if count == 0 { lastTurns[ended.session] = nil }
+        let origin = ended.asker.origin
+        let count = (counts[origin] ?? 1) - 1
+        counts[origin] = count == 0 ? nil : count
+        if count == 0 { lastTurns[origin] = nil }
     }
 
     /// Notes what a client was told, and when it is answered next.
@@ -58,7 +59,7 @@ struct TrendTable {
 
     /// Takes the watch that is answered next, which is due again at `later`; nil if none is due.
     ///
-    /// Sessions take turns, beginning with the one whose last turn was first, and a session's watches by how long they
+    /// Origins take turns, beginning with the one whose last turn was first, and an origin's watches by how long they
     /// have waited. All watches are looked at once a second at most.
     mutating func take(areNear: Bool, at now: Double, until later: Double) -> TrendWatch? {
         var line = areNear ? near : everywhere
@@ -73,7 +74,7 @@ struct TrendTable {
             watches[number]?.due = later
             if areNear {
                 turn += 1
-                lastTurns[watch.session] = turn
+                lastTurns[watch.asker.origin] = turn
             }
             return watch
         }
@@ -85,11 +86,12 @@ struct TrendTable {
             (watch.query.place != nil) == areNear && watch.due <= now && watch.id.delivered.takesMore
         }.sorted { ($0.due, $0.id.number) < ($1.due, $1.id.number) }
         guard areNear else { return due.map(\.id.number) }
-        // The first watch of each session, then the second of each, and so on.
-        var rounds: [SessionID: Int] = [:]
+        // The first watch of each origin, then the second of each, and so on.
+        var rounds: [HeavyWorkOrigin: Int] = [:]
         let turns = due.map { watch -> (round: Int, last: Int) in
-            defer { rounds[watch.session, default: 0] += 1 }
-            return (rounds[watch.session] ?? 0, lastTurns[watch.session] ?? 0)
+            let origin = watch.asker.origin
+            defer { rounds[origin, default: 0] += 1 }
+            return (rounds[origin] ?? 0, lastTurns[origin] ?? 0)
         }
         return due.indices.sorted { left, right in
             (turns[left].round, turns[left].last, left) < (turns[right].round, turns[right].last, right)

@@ -1,5 +1,5 @@
 import NIOCore
-package import RoomDomain
+import RoomDomain
 package import RoomWire
 import Synchronization
 
@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Each of them is answered anew every ten seconds, and told where that differs from what it was told. Answers about all
 /// rooms are shared. Answers about rooms near a point cost a search and a read each: a few are made at the same time, of
-/// sessions in turn, so that a session with many watches only delays its own.
+/// addresses in turn, so that an address with many watches only delays its own.
 package final class TrendWatches: Sendable {
     /// Receives one text message of a watch, on any thread; messages arrive one at a time and in order.
     package typealias Delivery = @Sendable (_ watch: WatchID, _ message: [UInt8]) -> Void
@@ -34,7 +34,7 @@ package final class TrendWatches: Sendable {
     /// After a message nothing more is sent until ``WatchID/taken()``, or while much is on its way to the client on all
     /// its watches.
     package func watch(
-        _ query: TrendingQuery, _ top: SharedTop, sub: Int64, of client: WatchClient, for session: SessionID,
+        _ query: TrendingQuery, _ top: SharedTop, sub: Int64, of client: WatchClient, for asker: Asker,
         deliver: @escaping Delivery
     ) -> (watch: WatchID, message: [UInt8]) {
         let message = ServerMessage.trending(re: sub, top.answer)
@@ -43,7 +43,7 @@ package final class TrendWatches: Sendable {
             let id = WatchID(number: state.nextWatch, delivered: WatchClient.Delivery(to: client))
             state.begin(
                 TrendWatch(
-                    id: id, session: session, query: query, sub: sub, deliver: deliver, told: top.hash, due: due))
+                    id: id, asker: asker, query: query, sub: sub, deliver: deliver, told: top.hash, due: due))
             id.delivered.sent(message.count)
             return id
         }
@@ -87,7 +87,7 @@ package final class TrendWatches: Sendable {
     }
 
     private func tell(_ watch: TrendWatch) async {
-        guard let top = try? await answer(watch.query, for: Asker(watch.session)) else { return }
+        guard let top = try? await answer(watch.query, for: watch.asker) else { return }
         let due = clock.milliseconds + Self.interval
         let message = state.withLock { state -> [UInt8]? in
             guard state.watches[watch.id.number] != nil else { return nil }

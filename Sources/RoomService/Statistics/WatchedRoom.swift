@@ -14,7 +14,7 @@ package enum CountNews: Sendable {
 /// Somebody who watches a room's counts.
 struct CountWatch {
     let id: WatchID
-    let session: SessionID
+    let asker: Asker
     let offset: Int
     let sub: Int64
     let deliver: @Sendable (_ watch: WatchID, _ news: CountNews) -> Void
@@ -85,7 +85,41 @@ struct RecentCounts {
     }
 }
 
+/// A room of which somebody is to be told.
+struct DueRoom {
+    let room: RoomID
+    /// Who waits for that.
+    let askers: [Asker]
+    /// When watchers of the room were last told, in milliseconds of the server's clock.
+    let toldAt: Double
+
+    /// The order in which rooms are read, each on the account of one who waits for it: of all origins in turn, and of one
+    /// origin's rooms first the one that was told longest ago.
+    static func inTurn(_ due: [DueRoom]) -> [(room: RoomID, asker: Asker)] {
+        var turns: [HeavyWorkOrigin: Int] = [:]
+        let waiting = due.sorted { ($0.toldAt, $0.room.uuid) < ($1.toldAt, $1.room.uuid) }.compactMap { due in
+            due.askers.min { (turns[$0.origin] ?? 0) < (turns[$1.origin] ?? 0) }.map { asker in
+                defer { turns[asker.origin, default: 0] += 1 }
+                return (turn: turns[asker.origin] ?? 0, room: due.room, asker: asker)
+            }
+        }
+        return waiting.enumerated().sorted { ($0.element.turn, $0.offset) < ($1.element.turn, $1.offset) }.map {
+            ($0.element.room, $0.element.asker)
+        }
+    }
+}
+
 extension CountTable {
+    /// The least time between two messages about one room, in milliseconds of the server's clock.
+    private static let betweenMessages = 1_000.0
+
+    /// Who is to be told of a room that is counted to a position; nil if nobody is yet.
+    func due(_ room: RoomID, countedTo position: Position, at present: Int, now: Double) -> DueRoom? {
+        guard let watched = rooms[room], now - watched.toldAt >= Self.betweenMessages else { return nil }
+        let askers = watched.watches.values.filter { $0.isDue(position, at: present) }.map(\.asker)
+        return askers.isEmpty ? nil : DueRoom(room: room, askers: askers, toldAt: watched.toldAt)
+    }
+
     mutating func end(_ number: Int) {
         guard let room = roomOfWatch.removeValue(forKey: number) else { return }
         rooms[room]?.watches[number] = nil

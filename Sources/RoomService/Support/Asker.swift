@@ -7,7 +7,7 @@ package struct Asker: Hashable, Sendable {
     /// A value that stands for all addresses that the session's peer can choose from; nil if it is not known.
     package var address: UInt64?
 
-    package init(_ session: SessionID, from address: UInt64? = nil) {
+    package init(_ session: SessionID, from address: UInt64?) {
         self.session = session
         self.address = address
     }

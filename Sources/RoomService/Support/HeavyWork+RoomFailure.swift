@@ -1,9 +1,9 @@
 import RoomDomain
 
 extension HeavyWork {
-    /// Runs what grows with a room or a log when the asker's turn comes; refusals and failures come as one.
+    /// Runs what grows with a room or a log when its turn comes; refusals and failures come as one.
     func perform<Value: Sendable>(
-        _ kind: HeavyWorkKind, for asker: Asker,
+        _ kind: HeavyWorkKind, for asker: Asker? = nil,
         _ body: @escaping @Sendable () async throws(RoomFailure) -> Value
     ) async throws(RoomFailure) -> Value {
         let result: Result<Value, RoomFailure>

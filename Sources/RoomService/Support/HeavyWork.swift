@@ -16,13 +16,17 @@ package final class HeavyWork: Sendable {
         /// The work items of one kind that may wait for one session; a room's own work is not counted.
         package var waitingPerSession = 4
         /// The work items of one kind that may wait for one address, where it is known.
-        package var waitingPerAddress = 64
+        package var waitingPerAddress: [HeavyWorkKind: Int]
         /// The work items of one kind that may wait for all sessions together.
         package var waiting = 4_096
 
         /// Allows two work items of each kind side by side.
+        ///
+        /// A crowd behind one address reads pools and logs at the same time; questions about statistics take longest.
         package init() {
             sideBySide = Dictionary(uniqueKeysWithValues: HeavyWorkKind.allCases.map { ($0, 2) })
+            waitingPerAddress = Dictionary(
+                uniqueKeysWithValues: HeavyWorkKind.allCases.map { ($0, $0 == .statistics ? 64 : 1_024) })
         }
     }
 
@@ -66,7 +70,8 @@ package final class HeavyWork: Sendable {
                             Line(
                                 free: max(1, limits.sideBySide[kind] ?? 1),
                                 queue: GroupedQueue(
-                                    maximum: limits.waiting, perGroup: limits.waitingPerAddress,
+                                    maximum: limits.waiting,
+                                    perGroup: limits.waitingPerAddress[kind] ?? limits.waiting,
                                     perKey: limits.waitingPerSession))
                         )
                     })))
@@ -74,8 +79,8 @@ package final class HeavyWork: Sendable {
 
     /// Runs `body` when its turn comes, and returns its result.
     ///
-    /// Turns go round the waiting addresses, and within an address round its sessions. Work without a session is a room's own: it comes first, and is never
-    /// refused because of a full queue. A task that is cancelled while it waits leaves the queue. `body` runs on the
+    /// Turns go round the waiting addresses, and within an address round its sessions. Work without an asker is a room's or
+    /// the server's own: it comes first, and is never refused because of a full queue. A task that is cancelled while it waits leaves the queue. `body` runs on the
     /// kind's threads, also after each of its `await`s, and keeps its place until it returns.
     package func run<Value: Sendable>(
         _ kind: HeavyWorkKind, for asker: Asker? = nil, _ body: @escaping @Sendable () async -> Value
