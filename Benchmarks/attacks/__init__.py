@@ -9,7 +9,7 @@ from .memory import (
     dripped_requests, idle_connections, many_sessions, unread_answers, unread_compressed_snapshots, unread_rooms,
     unread_snapshots,
 )
-from .watching import nearby_watches, rankings, trending_watches
+from .watching import count_watches, nearby_watches, rankings, trending_watches
 from .work import (
     code_guessing, compressed_snapshots, event_pages, hidden_paths, listings, past_states, searches,
 )
@@ -17,8 +17,8 @@ from .work import (
 ATTACKS = [
     unread_snapshots, unread_compressed_snapshots, unread_answers, unread_rooms, dripped_requests, searches,
     event_pages, past_states, compressed_snapshots, listings, frame_floods, deck_floods, command_floods, signal_floods,
-    code_guessing, masses_of_members, hidden_paths, rankings, trending_watches, nearby_watches, idle_connections,
-    many_sessions,
+    code_guessing, masses_of_members, hidden_paths, rankings, trending_watches, nearby_watches, count_watches,
+    idle_connections, many_sessions,
 ]
 """Every attack, in order. Sessions come last, since the address can make no session for a while afterwards."""
 

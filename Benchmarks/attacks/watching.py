@@ -77,6 +77,33 @@ def trending_watches(attacker: Attacker) -> None:
 
 def nearby_watches(attacker: Attacker) -> None:
     """As many watches of rooms nearby as an address may have, while all rooms in reach change."""
+    rooms = places(attacker)
+
+    def change():
+        command(attacker, rooms, type="updateRoom", name=f"Near {random.random()}")
+
+    watch(attacker, lambda number: {"type": "nearby", "limit": 200, **near(number)}, change)
+
+
+def count_watches(attacker: Attacker) -> None:
+    """As many watches of rooms' counts as an address may have, while these rooms are counted anew."""
+    rooms = places(attacker)
+    if not rooms:
+        return
+
+    def change():
+        for _ in range(4):
+            song = {"source": "hostile", "sourceId": f"{random.random()}", "title": "Song"}
+            command(attacker, rooms, type="addTracks", tracks=[song])
+
+    def query(number):
+        return {"type": "statistics", "room": rooms[number % len(rooms)][0], "offsetMinutes": number % 97 * 15 - 720}
+
+    watch(attacker, query, change)
+
+
+def places(attacker: Attacker) -> list[tuple[str, int]]:
+    """Public rooms at one place, each with the number of its owner's session; as many as an attack has, once they are made."""
     rooms = []
     for number in range(attacker.size.rooms):
         kind = f"near {number}"
@@ -88,15 +115,15 @@ def nearby_watches(attacker: Attacker) -> None:
                 attacker.remember(kind, json.loads(content)["room"]["state"]["id"])
         if attacker.remembered(kind, ""):
             rooms.append((attacker.remembered(kind, ""), number // 90))
+    return rooms
 
-    def change():
-        if rooms:
-            room, session = random.choice(rooms)
-            with attacker.line(attacker.session(session)) as line:
-                attacker.ask(line, "POST", f"/v1/rooms/{room}/commands",
-                             {"command": {"type": "updateRoom", "name": f"Near {random.random()}"}})
 
-    watch(attacker, lambda number: {"type": "nearby", "limit": 200, **near(number)}, change)
+def command(attacker: Attacker, rooms: list[tuple[str, int]], **fields) -> None:
+    """Sends a command to one of the rooms, as its owner."""
+    if rooms:
+        room, session = random.choice(rooms)
+        with attacker.line(attacker.session(session)) as line:
+            attacker.ask(line, "POST", f"/v1/rooms/{room}/commands", {"command": fields})
 
 
 def near(number: int) -> dict:

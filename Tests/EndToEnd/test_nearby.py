@@ -321,6 +321,25 @@ def test_no_more_than_two_frames_come_a_second(open_server):
         assert len(watch.deltas) <= 2 * (time.monotonic() - start) + 1
 
 
+@pytest.mark.parametrize("path", ["nearby?lat=0&lon=0", "nearby"])
+def test_searches_of_all_sessions_of_an_address_are_limited_together(servers, path):
+    """Of as many sessions as it takes, each has an allowance of its own left; over HTTP and on sockets."""
+    server = servers("--max-searches-per-minute", "1").start()
+
+    def search(person):
+        if "?" in path:
+            answer = person.request("GET", f"/v1/rooms/{path}")
+            return answer.expect_problem(429, "rate_limited") if answer.status != 200 else None
+        with person.socket() as client:
+            answer = client.ask(path, lat=0, lon=0)
+            return answer if answer["type"] == "error" else None
+
+    # Ten times a session's five at once, and what comes back meanwhile: ten a minute.
+    answers = (search(server.session(f"Person {number}")) for number in range(300))
+    refused = next(answer for answer in answers if answer)
+    assert refused["retryAfterMs"] > 0 and "from this address" in (refused.get("detail") or refused["message"]), refused
+
+
 def test_limits(servers):
     options = ["--max-nearby-per-connection", "2", "--max-searches-per-minute", "4"]
     server = servers(*options).start()

@@ -2,6 +2,8 @@ import FoundationEssentials
 import NIOCore
 import PrometheusMetrics
 import RoomDomain
+import RoomService
+import RoomWire
 import Testing
 
 @testable import PushServer
@@ -23,6 +25,19 @@ import Testing
         #expect(admission.newcomer(from: 7, to: other) == nil)
         #expect(admission.newcomer(from: 8, to: room) == nil)
         #expect(admission.newcomer(from: nil, to: room) == nil)
+    }
+
+    @Test func `an address has 8,192 watches, whichever of its sessions have them`() throws {
+        var places: [WatchPlace?] = []
+        for _ in 0..<8_192 { places.append(try admission.watch(by: Asker(session(), from: 7))) }
+        let refusal = #expect(throws: CommandFailure.self) { try admission.watch(by: Asker(session(), from: 7)) }
+        #expect(refusal?.code == .limitReached)
+        #expect(throws: Never.self) { _ = try admission.watch(by: Asker(session(), from: 8)) }
+        #expect(throws: Never.self) { _ = try admission.watch(by: Asker(session(), from: nil)) }
+        // One that ends makes room for another one.
+        places.removeLast()
+        #expect(throws: Never.self) { places.append(try admission.watch(by: Asker(session(), from: 7))) }
+        #expect(throws: CommandFailure.self) { try admission.watch(by: Asker(session(), from: 7)) }
     }
 
     @Test func `3,000 people behind one address may each mistype a code`() {
