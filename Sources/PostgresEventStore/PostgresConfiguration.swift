@@ -59,6 +59,18 @@ package struct PostgresConfiguration: Sendable {
         return settings
     }
 
+    /// The settings of the one connection that migrates a schema.
+    var forMigrating: Self {
+        var settings = self
+        settings.connections = 1
+        // The lock belongs to the session: another connection would not hold it.
+        settings.reconnects = false
+        settings.connectionWait = connectTimeout * (max(1, hosts.count) + 1)
+        settings.statementTimeout = .zero
+        settings.answerTimeout = .seconds(30 * 60)
+        return settings
+    }
+
     /// Takes a connection string.
     ///
     /// The string is `url`, or `DATABASE_URL` of `environment` if `url` is nil or empty. Values that it leaves out come

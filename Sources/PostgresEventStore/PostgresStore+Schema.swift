@@ -21,14 +21,7 @@ extension PostgresStore {
 
     /// Migrates to any list of migrations; see ``migrate()``.
     func migrate(to known: [Migration]) async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
-        var settings = configuration
-        settings.connections = 1
-        // The lock belongs to the session: another connection would not hold it.
-        settings.reconnects = false
-        settings.connectionWait = settings.connectTimeout * (max(1, settings.hosts.count) + 1)
-        settings.statementTimeout = .zero
-        settings.answerTimeout = .seconds(30 * 60)
-        let session = try PostgresPool(settings)
+        let session = try PostgresPool(configuration.forMigrating)
         let outcome: Result<Result<[Migration], SchemaRefusal>, StorageFault>
         do throws(StorageFault) {
             outcome = .success(try await Self.migrate(to: known, over: session))

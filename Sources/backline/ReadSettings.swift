@@ -38,7 +38,7 @@ struct HeavyWorkThreads {
         switch kind {
         case .encoding: 2
         case .pool: 5
-        case .log, .statistics: 10
+        case .log, .statistics, .watched: 10
         }
     }
 

@@ -322,7 +322,7 @@ struct Serve: AsyncParsableCommand {
         let signals = await ServerSignals()
         do {
             try await withThrowingTaskGroup { tasks in
-                let certificate = settings.tls.map { CertificateWatch($0, logger: logger) }
+                let certificate = settings.tls.map { CertificateWatch($0, clock: rooms.clock, logger: logger) }
                 tasks.addTask {
                     await signals.run {
                         await services.triggerGracefulShutdown()

@@ -42,6 +42,20 @@ struct PostgresConfigurationTests {
         #expect(!description.contains("\n"))
     }
 
+    @Test(arguments: [
+        ("postgres://a,b/rooms?connect_timeout=3", 3, 9), ("host=a dbname=rooms connect_timeout=1", 2, 4),
+        ("postgres://a,b,c/rooms", 5, 20),
+    ])
+    func `an address has the string's time to connect, and a migration waits until every server had its own`(
+        url: String, timeout: Int, wait: Int
+    ) throws {
+        let configuration = try PostgresConfiguration(url: url, environment: [:])
+        #expect(configuration.connectTimeout == .seconds(timeout))
+        #expect(configuration.connectionWait == .seconds(1), "those who serve are told earlier")
+        #expect(configuration.forMigrating.connectTimeout == .seconds(timeout))
+        #expect(configuration.forMigrating.connectionWait == .seconds(wait))
+    }
+
     @Test func `delays are drawn evenly below a bound that doubles up to the limit`() {
         var generator = SeededRandom(seed: TestSeed.fixed(1))
         let draws = (0..<1_000).map { _ in

@@ -116,6 +116,19 @@ struct ServersTests {
         end.signal()
     }
 
+    @Test func `an address that was looked up is the one that is connected to`() async throws {
+        // Nobody listens there, and libpq says where it was refused; it finds no address of such a name by itself.
+        let pool = try PostgresPool(patientConfiguration("postgresql://ana@nobody.invalid:1/rooms")) { name in
+            name == "nobody.invalid" ? .success(["127.0.0.1"]) : .failure(.init(message: "another name"))
+        }
+        let fault = await fault { () throws(StorageFault) in
+            try await pool.run(.calls([Call(.probe)]), isWrite: false)
+        }
+        let message = try #require(fault?.cause?.message)
+        #expect(message.contains("127.0.0.1") && message.contains("port 1"), "\(message)")
+        await pool.close()
+    }
+
     @Test func `addresses that were found stay while nobody finds them anew`() async throws {
         let hosts = [
             PostgresHost(host: "one.test", port: "1"), PostgresHost(host: "two.test", address: "10.0.0.2", port: "2"),

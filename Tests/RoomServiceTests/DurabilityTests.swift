@@ -2,6 +2,7 @@ import EventStorage
 import NIOCore
 import RoomDomain
 import RoomService
+import RoomWire
 import Testing
 
 /// An event is shown only after it is durable, or never.
@@ -44,6 +45,33 @@ import Testing
             #expect(node.store.head(of: room) == 2)
             #expect(try await node.tell(.rename(name: "Anne"), in: room, by: owner).seq == 3)
             try await expectFoldOfLog(of: room, on: [node], for: [client])
+        }
+    }
+
+    /// What the store refuses: for a reason of its own, or because nobody may ask that of it.
+    private func refusal(mayPass: Bool) -> StorageFault {
+        var cause = StorageFault.Cause(code: mayPass ? "54000" : "23514", message: "no")
+        cause.mayPass = mayPass
+        return .rejected(cause)
+    }
+
+    @Test(arguments: [(true, .unavailable), (false, .internalFault)] as [(Bool, RoomFailure)])
+    func `what the store refuses for now is unavailable, and what it never takes is a fault of this program`(
+        mayPass: Bool, failure: RoomFailure
+    ) async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let session = try await node.session("Bob")
+            node.store.next(.create, .fails(refusal(mayPass: mayPass)))
+            await #expect(throws: CreationFailure.failed(failure)) {
+                try await node.host.creation.create(.named("Cellar"), by: session, key: nil)
+            }
+            node.store.next(.directory, .fails(refusal(mayPass: mayPass)))
+            await #expect(throws: failure) { try await node.host.registry.resolve(.code(.zero)) }
+            node.store.next(.append, .fails(refusal(mayPass: mayPass)))
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(failure))
+            #expect(node.store.head(of: room) == 2)
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
         }
     }
 

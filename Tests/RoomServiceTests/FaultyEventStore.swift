@@ -60,6 +60,7 @@ final class FaultyEventStore: EventStore {
         var snapshots: [UUID: [StoredSnapshot]] = [:]
         var late: [@Sendable () async -> Void] = []
         var hidesChanges = false
+        var checks: Gate?
     }
 
     static let unreachable = StorageFault.unreachable(.init(message: "nobody there"))
@@ -89,6 +90,11 @@ final class FaultyEventStore: EventStore {
     /// Sets whether changes of the directory are hidden, as if another program wrote rows without marking them.
     func hidesChanges(_ hidesChanges: Bool) {
         state.withLock { $0.hidesChanges = hidesChanges }
+    }
+
+    /// Holds up every check of the store's health from now on.
+    func holdChecks(behind gate: Gate) {
+        state.withLock { $0.checks = gate }
     }
 
     /// Rejects every batch that contains this room.
@@ -517,6 +523,7 @@ final class FaultyEventStore: EventStore {
     // MARK: Health
 
     func checkHealth() async throws(StorageFault) {
+        if let gate = state.withLock(\.checks) { await gate.pass() }
         if isDown { throw Self.unreachable }
     }
 }

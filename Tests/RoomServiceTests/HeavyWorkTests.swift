@@ -197,9 +197,11 @@ private func withBench(
     executors: @escaping HeavyWork.Executors = { _ in nil }, _ body: (Bench) async throws -> Void
 ) async throws {
     var limits = HeavyWork.Limits()
-    for kind in HeavyWorkKind.allCases { limits.sideBySide[kind] = sideBySide }
+    for kind in HeavyWorkKind.allCases {
+        limits.sideBySide[kind] = sideBySide
+        limits.waitingPerAddress[kind] = perAddress
+    }
     limits.waitingPerSession = perSession
-    for kind in HeavyWorkKind.allCases { limits.waitingPerAddress[kind] = perAddress }
     limits.waiting = waiting
     try await onVirtualTime { time in
         let bench = Bench(limits, executors, on: time)

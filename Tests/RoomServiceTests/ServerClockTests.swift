@@ -34,6 +34,16 @@ import Testing
         #expect(clock.milliseconds == 87_400_113)
     }
 
+    @Test func `the machine's clock follows its time forward, and never back`() {
+        let times = Times()
+        let clock = ServerClock.system { times.wall }
+        #expect(clock.milliseconds >= 1_000_000)
+        times.pass(0, setBy: 86_400_000)
+        #expect(clock.milliseconds >= 87_400_000 && clock.wallMilliseconds == 87_400_000)
+        times.pass(0, setBy: -60_000)
+        #expect(clock.milliseconds >= 87_400_000 && clock.wallMilliseconds == 87_340_000)
+    }
+
     @Test func `the machine's clock is the time that it is`() {
         let clock = ServerClock.system()
         let before = clock.milliseconds

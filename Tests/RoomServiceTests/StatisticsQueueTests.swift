@@ -1,53 +1,93 @@
 import RoomDomain
 import RoomStatistics
+import RoomTestSupport
 import RoomWire
+import Synchronization
 import Testing
 
 @testable import RoomService
 
-/// What is counted is asked for in one queue.
+/// What is counted is read in two lines: for those who ask, and for the server itself.
 @Suite struct StatisticsQueueTests {
     private typealias Question = @Sendable (StatisticsReader, RoomID, Asker) async throws -> Void
 
-    private static let questions: [(name: String, ask: Question)] = [
-        (
-            "counts",
-            {
-                _ = try await $0.counts(
-                    of: $1, StatisticsQuery(step: .hour, from: 0, to: 1, offset: 0, now: Timestamp(milliseconds: 0)),
-                    for: $2)
-            }
-        ),
-        ("plays", { _ = try await $0.plays(of: $1, from: 0, to: .max, before: nil, limit: 1, for: $2) }),
-        ("a ranking", { _ = try await $0.ranking(of: $1, from: 0, to: .max, byArtist: false, limit: 1, for: $2) }),
-        ("a look with which a watch begins", { _ = try await $0.countWatches.look(at: $1, for: $2) }),
-        (
-            "what all rooms play",
-            { reader, _, _ in _ = try await reader.acrossRooms.top(.hour, byArtist: false, limit: 1) }
-        ),
+    private static let near = NearbyQuery(origin: place(41.15, -8.61))
+
+    private static let askers: [Question] = [
+        { reader, room, asker in
+            let query = try StatisticsQuery(step: .hour, from: 0, to: 1, offset: 0, now: Timestamp(milliseconds: 0))
+            _ = try await reader.counts(of: room, query, for: asker)
+        },
+        { _ = try await $0.plays(of: $1, from: 0, to: .max, before: nil, limit: 1, for: $2) },
+        { _ = try await $0.ranking(of: $1, from: 0, to: .max, byArtist: false, limit: 1, for: $2) },
+        { _ = try await $0.countWatches.look(at: $1, for: $2) },
+        { reader, _, asker in
+            _ = try await reader.acrossRooms.top(near: near, .hour, byArtist: false, limit: 1, for: asker)
+        },
     ]
 
-    @Test func `nobody asks about what is counted before its turn`() async throws {
-        try await withNode(isCounting: true) { node in
+    private static let own: [Question] = [
+        { reader, _, _ in _ = try await reader.acrossRooms.top(.hour, byArtist: true, limit: 1) },
+        { reader, _, _ in _ = try await reader.acrossRooms.top(.week, byArtist: true, limit: 1) },
+        { reader, _, _ in
+            _ = try await reader.trendWatches.answer(TrendingQuery(window: .hour, place: near), for: nil)
+        },
+    ]
+
+    /// Questions that are asked while all places of a kind are taken wait, and are answered then.
+    private func waits(_ kind: HeavyWorkKind, places: Int, _ questions: [Question]) async throws {
+        try await withNode(isCounting: true, settings: { $0.nearby.isKept = true }) { node in
             let (room, _) = try await node.makeRoom()
             let reader = try #require(node.host.statistics)
             let work = node.host.registry.dependencies.heavyWork
             let gate = Gate()
-            defer { gate.open() }
             try await withThrowingTaskGroup { group in
-                for number: UInt8 in 0..<2 {
-                    group.addTask {
-                        try await work.run(.statistics, for: Person.guest(number).asker) { await gate.pass() }
-                    }
-                }
-                try await eventually("all places are taken") { gate.arrived == 2 }
-                for (index, question) in Self.questions.enumerated() {
+                defer { gate.open() }
+                for _ in 0..<places { group.addTask { try await work.run(kind) { await gate.pass() } } }
+                try await eventually("all places are taken") { gate.arrived == places }
+                for (index, question) in questions.enumerated() {
                     let asker = Person.guest(UInt8(index) + 10).asker
-                    group.addTask { try await question.ask(reader, room, asker) }
-                    try await eventually("\(question.name) waits") {
-                        node.metrics.samples[#"backline_heavy_work_waiting{kind="statistics"}"#] == Double(index + 1)
+                    group.addTask { try await question(reader, room, asker) }
+                    try await eventually("question \(index) waits") {
+                        node.metrics.samples["backline_heavy_work_waiting{kind=\"\(kind.rawValue)\"}"]
+                            == Double(index + 1)
                     }
                 }
+                gate.open()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `nobody asks about what is counted before its turn`() async throws {
+        try await waits(.statistics, places: 2, Self.askers)
+    }
+
+    @Test func `the server reads what it tells and shares one after the other`() async throws {
+        try await waits(.watched, places: 1, Self.own)
+    }
+
+    @Test func `who watches is told while those who ask wait, and asks while the server reads`() async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock, isCounting: true) { node in
+            let (room, owner) = try await node.makeRoom(tracks: 1)
+            let watches = try #require(node.host.statistics?.countWatches)
+            let look = try await watches.look(at: room, for: owner.asker)
+            let told = Mutex(0)
+            let (watch, _) = watches.watch(look, offset: 0, sub: 1, of: WatchClient()) { _, _ in
+                told.withLock { $0 += 1 }
+            }
+            watch.taken()
+            defer { watches.unwatch(watch) }
+            let work = node.host.registry.dependencies.heavyWork
+            let gate = Gate()
+            try await withThrowingTaskGroup { group in
+                defer { gate.open() }
+                for _ in 0..<2 { group.addTask { try await work.run(.statistics) { await gate.pass() } } }
+                try await eventually("all places are taken") { gate.arrived == 2 }
+                _ = try await node.tell(.vote(track: 1), in: room, by: owner)
+                clock.advance(milliseconds: 5_000)
+                try await eventually("it is told") { told.withLock { $0 } == 1 }
                 gate.open()
                 try await group.waitForAll()
             }

@@ -64,6 +64,40 @@ import Testing
         }
     }
 
+    @Test func `questions about what is counted and reads of the log do not wait for each other`() async throws {
+        try await withScratchDirectory { directory in
+            let store = try await openMigrated(directory)
+            // Two readers answer questions, four read the log.
+            for (areQuestions, readers) in [(true, 2), (false, 4)] {
+                let (entered, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                try await withThrowingTaskGroup { group in
+                    defer { for _ in 0..<readers { left.signal() } }
+                    for _ in 0..<readers {
+                        group.addTask {
+                            let hold = { @Sendable (_: Database) in
+                                entered.signal()
+                                left.wait()
+                            }
+                            if areQuestions { try await store.ask(hold) } else { try await store.read(hold) }
+                        }
+                    }
+                    for _ in 0..<readers {
+                        await withCheckedContinuation { reached in
+                            Thread.detachNewThread {
+                                entered.wait()
+                                reached.resume()
+                            }
+                        }
+                    }
+                    let count = { @Sendable db in try Int.fetchOne(db, sql: "SELECT 0") }
+                    let other = areQuestions ? try await store.read(count) : try await store.ask(count)
+                    #expect(other == 0)
+                }
+            }
+            try await store.close()
+        }
+    }
+
     @Test func `commits are on the disk when they return, and what is deleted is overwritten`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)

@@ -63,7 +63,7 @@ package final class AcrossRooms: Sendable {
         var at: Double
         var from: Int64
         var to: Int64
-        var top: Task<Result<[TopTrack], RoomFailure>, Never>
+        var songs: [TopTrack]
         /// Its beginnings that were asked for, by the number of songs.
         var made: [Int: Made] = [:]
     }
@@ -81,6 +81,7 @@ package final class AcrossRooms: Sendable {
     private let clock: ServerClock
     private let leastOwners: Int
     private let answers = Mutex<[Question: Answer]>([:])
+    private let underWay = SharedQuestions<Question, Answer>()
 
     init(
         statistics: StatisticsQueue, nearby: NearbyRooms, clock: ServerClock, settings: CountingSettings
@@ -96,17 +97,11 @@ package final class AcrossRooms: Sendable {
         _ window: StatisticsWindow, byArtist: Bool, limit: Int
     ) async throws(RoomFailure) -> SharedTop {
         let question = Question(window: window, byArtist: byArtist)
-        let known = known(question)
+        let known = try await known(question)
         if let made = known.made[limit] { return made.top }
-        do throws(RoomFailure) {
-            let songs = try await known.top.value.get()
-            let top = SharedTop(answer(songs, window, from: known.from, to: known.to, limit: limit))
-            keep(Made(top: top), of: question, madeAt: known.at, limit)
-            return top
-        } catch {
-            answers.withLock { $0[question] = nil }
-            throw error
-        }
+        let top = SharedTop(answer(known.songs, window, from: known.from, to: known.to, limit: limit))
+        keep(Made(top: top), of: question, madeAt: known.at, limit)
+        return top
     }
 
     /// Returns the same as JSON, encoded once for all who ask.
@@ -114,7 +109,7 @@ package final class AcrossRooms: Sendable {
         _ window: StatisticsWindow, byArtist: Bool, limit: Int
     ) async throws(RoomFailure) -> TopBody {
         let question = Question(window: window, byArtist: byArtist)
-        let known = known(question)
+        let known = try await known(question)
         if let body = known.made[limit]?.body { return body }
         let top = try await top(window, byArtist: byArtist, limit: limit)
         let body = TopBody(top.answer.encoded(areArtists: byArtist))
@@ -130,22 +125,25 @@ package final class AcrossRooms: Sendable {
         }
     }
 
-    /// The answer to a question that is kept, or the one that is being made.
-    private func known(_ question: Question) -> Answer {
-        let (from, to) = span(of: question.window)
+    /// The answer to a question that is kept, or made now.
+    private func known(_ question: Question) async throws(RoomFailure) -> Answer {
         let now = clock.milliseconds
-        return answers.withLock { answers in
-            if let answer = answers[question], now - answer.at < Self.kept[question.window] ?? 0 { return answer }
-            let task = Task { await self.compute(question, from: from, to: to) }
-            let answer = Answer(at: now, from: from, to: to, top: task)
-            answers[question] = answer
+        let kept = answers.withLock { $0[question] }
+        if let kept, now - kept.at < Self.kept[question.window] ?? 0 { return kept }
+        return try await underWay.answer(question) { () async throws(RoomFailure) in
+            let (from, to) = span(of: question.window)
+            let songs = try await compute(question, from: from, to: to)
+            let answer = Answer(at: now, from: from, to: to, songs: songs)
+            answers.withLock { $0[question] = answer }
             return answer
         }
     }
 
     /// Returns what was played most in the open public rooms near a point, which is neither kept nor logged.
+    ///
+    /// Without an asker it is read for those who watch.
     package func top(
-        near place: NearbyQuery, _ window: StatisticsWindow, byArtist: Bool, limit: Int, for asker: Asker
+        near place: NearbyQuery, _ window: StatisticsWindow, byArtist: Bool, limit: Int, for asker: Asker?
     ) async throws(RoomFailure) -> SharedTop {
         var place = place
         place.limit = Self.roomsNearby
@@ -170,27 +168,19 @@ package final class AcrossRooms: Sendable {
         }
     }
 
-    private func compute(
-        _ question: Question, from: Int64, to: Int64
-    ) async -> Result<[TopTrack], RoomFailure> {
+    private func compute(_ question: Question, from: Int64, to: Int64) async throws(RoomFailure) -> [TopTrack] {
         let leastOwners = leastOwners
-        do throws(RoomFailure) {
-            // The server's own question, as everybody gets its answer.
-            return .success(
-                try await statistics.ask { (store) async throws(StorageFault) in
-                    guard question.window == .week else {
-                        return try await store.top(
-                            TopQuestion(
-                                from: from, to: to, byArtist: question.byArtist, leastOwners: leastOwners,
-                                limit: Self.mostSongs))
-                    }
-                    let today = Int(to / 86_400_000)
-                    return try await store.topOfDays(
-                        from: Int(from / 86_400_000), before: today + 1, byArtist: question.byArtist,
-                        leastOwners: leastOwners, limit: Self.mostSongs)
-                })
-        } catch {
-            return .failure(error)
+        return try await statistics.ask(for: nil) { (store) async throws(StorageFault) in
+            guard question.window == .week else {
+                return try await store.top(
+                    TopQuestion(
+                        from: from, to: to, byArtist: question.byArtist, leastOwners: leastOwners,
+                        limit: Self.mostSongs))
+            }
+            let today = Int(to / 86_400_000)
+            return try await store.topOfDays(
+                from: Int(from / 86_400_000), before: today + 1, byArtist: question.byArtist,
+                leastOwners: leastOwners, limit: Self.mostSongs)
         }
     }
 

@@ -9,18 +9,18 @@ import Synchronization
 /// Those who watch rooms' counts; may be used on any thread.
 ///
 /// What they are told is read from the store, where all servers write what they count: twice a second the counted
-/// positions of all watched rooms, and the counts of those that have moved, each at most once a second and when the turn
-/// of somebody comes who watches it. Where that takes longer, an address with many watches only delays its own.
+/// positions of all watched rooms, and the counts of those that have moved, a few rooms at the same time and each at
+/// most once a second. Where that takes longer, addresses are told in turn: one with many watches only delays its own.
 package final class CountWatches: Sendable {
     /// Receives the news of a watch, on any thread, one at a time and in order.
     package typealias Delivery = @Sendable (_ watch: WatchID, _ news: CountNews) -> Void
 
     /// The time between two looks at the counted positions.
     private static let betweenLooks = TimeAmount.milliseconds(500)
-    /// The time after which rooms wait for the next look, in milliseconds.
+    /// The time after which the others that are due wait for the next look, in milliseconds.
     private static let longestTurn = 500.0
-    /// The rooms that are read at the same time: a session may have as many questions waiting.
-    private static let roomsSideBySide = 4
+    /// The rooms that are looked at at the same time; their counts are read one after the other.
+    private static let roomsSideBySide = 8
     /// The rooms whose positions are read at once.
     private static let roomsPerPage = 1_000
     /// The rooms that are looked at before the lock is released.
@@ -43,6 +43,7 @@ package final class CountWatches: Sendable {
     private let statistics: StatisticsQueue
     private let clock: ServerClock
     private let state = Mutex(CountTable())
+    private let looks = SharedQuestions<Sight, RecentCounts>()
 
     init(registry: RoomRegistry, statistics: StatisticsQueue) {
         self.registry = registry
@@ -56,7 +57,11 @@ package final class CountWatches: Sendable {
     /// Looks at a room's counts, for somebody who may look at the room.
     package func look(at room: RoomID, for asker: Asker) async throws(RoomFailure) -> Look {
         let seen = try await registry.withRoom(room, for: asker.session) { Seen($0) }
-        return Look(room: room, asker: asker, counts: try await read(room, seen, for: asker))
+        // A crowd that is back at once reads a room's counts once.
+        let counts = try await looks.answer(Sight(room: room, seen: seen)) { () async throws(RoomFailure) in
+            try await self.read(room, seen, for: asker)
+        }
+        return Look(room: room, asker: asker, counts: counts)
     }
 
     /// Starts a watch with what was seen, and returns its first message; no change is missed in between.
@@ -89,8 +94,14 @@ package final class CountWatches: Sendable {
         watch.taken()
     }
 
+    /// A room as it is when somebody looks.
+    private struct Sight: Hashable {
+        var room: RoomID
+        var seen: Seen
+    }
+
     /// The room's position, and whether it is to be forgotten: of such a room nothing is shown.
-    private struct Seen {
+    private struct Seen: Hashable {
         var position: Position
         var isForgotten: Bool
 
@@ -99,7 +110,7 @@ package final class CountWatches: Sendable {
         }
     }
 
-    private func read(_ room: RoomID, _ seen: Seen, for asker: Asker) async throws(RoomFailure) -> RecentCounts {
+    private func read(_ room: RoomID, _ seen: Seen, for asker: Asker?) async throws(RoomFailure) -> RecentCounts {
         let present = RoomTally.minute(of: clock.now)
         // Other servers' clocks may be a little ahead.
         let (from, to) = (present - RecentCounts.minutesRead + 1, present + 15)
@@ -122,20 +133,39 @@ package final class CountWatches: Sendable {
     func run() async {
         while !Task.isCancelled {
             await clock.sleep(for: Self.betweenLooks)
-            await tell()
+            // Those who come meanwhile, and have been told longer ago, are told before the rest.
+            while !Task.isCancelled, await !tell() {}
         }
     }
 
-    private func tell() async {
-        let began = clock.milliseconds
+    /// Looks for rooms with other counts, and tells of them for a while; returns whether all were told.
+    private func tell() async -> Bool {
+        let due = await due()
+        let end = clock.milliseconds + Self.longestTurn
+        return await withTaskGroup { group in
+            var rest = due[...]
+            for _ in 0..<Self.roomsSideBySide {
+                guard let room = rest.popFirst() else { break }
+                group.addTask { await self.tell(room) }
+            }
+            while await group.next() != nil {
+                guard clock.milliseconds < end, let room = rest.popFirst() else { continue }
+                group.addTask { await self.tell(room) }
+            }
+            return rest.isEmpty
+        }
+    }
+
+    /// The rooms of which somebody is to be told, in turn; those whose positions cannot be read are left out.
+    private func due() async -> [RoomID] {
         let rooms = state.withLock { $0.rooms.keys.sorted { $0.uuid < $1.uuid } }
         var due: [DueRoom] = []
         for page in rooms.parts(of: Self.roomsPerPage) {
             let ids = page.map(\.uuid)
-            let read = try? await statistics.ask { (store) async throws(StorageFault) in
+            let read = try? await statistics.ask(for: nil) { (store) async throws(StorageFault) in
                 try await store.countedStreams(ids)
             }
-            guard let streams = read else { return }
+            guard let streams = read else { continue }
             let counted = Dictionary(
                 streams.map { ($0.stream, Position($0.counted, of: Position(epoch: $0.head.epoch, seq: 0))) }
             ) { one, _ in one }
@@ -149,24 +179,23 @@ package final class CountWatches: Sendable {
                 }
             }
         }
-        for part in DueRoom.inTurn(due).parts(of: Self.roomsSideBySide) {
-            // The others wait for the next look, behind the first ones of origins that have come meanwhile.
-            guard clock.milliseconds - began < Self.longestTurn else { return }
-            await withTaskGroup { group in
-                for (room, asker) in part { group.addTask { await self.tell(room, for: asker) } }
-            }
-        }
+        return DueRoom.inTurn(due)
     }
 
     /// Tells those who watch a room, and may look at it, what has changed.
-    private func tell(_ room: RoomID, for asker: Asker) async {
-        let watching = state.withLock { Set($0.rooms[room]?.watches.values.map(\.asker.session) ?? []) }
+    private func tell(_ room: RoomID) async {
+        let began = clock.milliseconds
+        // A room that cannot be told of waits like one that was.
+        let watching = state.withLock { state in
+            state.rooms[room]?.toldAt = began
+            return Set(state.rooms[room]?.watches.values.map(\.asker.session) ?? [])
+        }
         do throws(RoomFailure) {
             let (seen, refused) = try await registry.withRoom(room) { live in
                 (Seen(live), watching.compactMap { session in live.refusal(of: session).map { (session, $0) } })
             }
             for (session, refusal) in refused { end(room, of: session, because: .refused(refusal)) }
-            guard let counts = try? await read(room, seen, for: asker) else { return }
+            guard let counts = try? await read(room, seen, for: nil) else { return }
             let now = clock.milliseconds
             guard let turn = state.withLock({ $0.rooms[room]?.take(counts, at: now) }) else { return }
             var shown: [Shown: RoomCounts] = [:]

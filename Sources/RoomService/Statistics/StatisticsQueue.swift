@@ -1,10 +1,10 @@
 import EventStorage
 import RoomDomain
 
-/// What is counted, as everybody but the counter reads it: when the turn of whoever asks comes; may be used on any
-/// thread.
+/// What is counted, as everybody but the counter reads it; may be used on any thread.
 ///
-/// A question may take some tens of milliseconds, and would else keep readers of the log waiting
+/// A question may take some tens of milliseconds: it is answered when the turn of whoever asks comes. What the server
+/// reads for those who watch, and for all, has a line of its own: neither waits for the other
 /// ([why](../../Documentation/Decisions/0019-heavy-work-beside-the-loops.md)).
 struct StatisticsQueue: Sendable {
     private let store: any StatisticsStore
@@ -15,12 +15,13 @@ struct StatisticsQueue: Sendable {
         self.heavyWork = heavyWork
     }
 
-    /// Asks the store; nobody's turn comes before the server's own questions, which name no asker.
+    /// Asks the store for somebody, or in the line of the server's own reads.
     func ask<Value: Sendable>(
-        for asker: Asker? = nil, _ body: @escaping @Sendable (any StatisticsStore) async throws(StorageFault) -> Value
+        for asker: Asker?, _ body: @escaping @Sendable (any StatisticsStore) async throws(StorageFault) -> Value
     ) async throws(RoomFailure) -> Value {
         let store = store
-        return try await heavyWork.perform(.statistics, for: asker) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(asker == nil ? .watched : .statistics, for: asker) {
+            () async throws(RoomFailure) in
             do throws(StorageFault) {
                 return try await body(store)
             } catch {

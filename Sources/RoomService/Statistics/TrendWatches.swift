@@ -56,8 +56,8 @@ package final class TrendWatches: Sendable {
         watch.taken()
     }
 
-    /// Answers a question.
-    package func answer(_ query: TrendingQuery, for asker: Asker) async throws(RoomFailure) -> SharedTop {
+    /// Answers a question, or one of those who watch, whose turn it is.
+    package func answer(_ query: TrendingQuery, for asker: Asker?) async throws(RoomFailure) -> SharedTop {
         if let place = query.place {
             try await rooms.top(near: place, query.window, byArtist: false, limit: query.limit, for: asker)
         } else {
@@ -87,7 +87,7 @@ package final class TrendWatches: Sendable {
     }
 
     private func tell(_ watch: TrendWatch) async {
-        guard let top = try? await answer(watch.query, for: watch.asker) else { return }
+        guard let top = try? await answer(watch.query, for: nil) else { return }
         let due = clock.milliseconds + Self.interval
         let message = state.withLock { state -> [UInt8]? in
             guard state.watches[watch.id.number] != nil else { return nil }

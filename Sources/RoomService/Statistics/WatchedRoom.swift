@@ -88,23 +88,22 @@ struct RecentCounts {
 /// A room of which somebody is to be told.
 struct DueRoom {
     let room: RoomID
-    /// Who waits for that.
-    let askers: [Asker]
+    /// From where those are who wait for that.
+    let origins: Set<HeavyWorkOrigin>
     /// When watchers of the room were last told, in milliseconds of the server's clock.
     let toldAt: Double
 
-    /// The order in which rooms are read, each on the account of one who waits for it: of all origins in turn, and of one
-    /// origin's rooms first the one that was told longest ago.
-    static func inTurn(_ due: [DueRoom]) -> [(room: RoomID, asker: Asker)] {
+    /// The order in which watchers are told: of all origins in turn, and of one origin's rooms first the one that was told
+    /// longest ago. A room is the turn of that one who watches it and has had fewest.
+    static func inTurn(_ due: [DueRoom]) -> [RoomID] {
         var turns: [HeavyWorkOrigin: Int] = [:]
-        let waiting = due.sorted { ($0.toldAt, $0.room.uuid) < ($1.toldAt, $1.room.uuid) }.compactMap { due in
-            due.askers.min { (turns[$0.origin] ?? 0) < (turns[$1.origin] ?? 0) }.map { asker in
-                defer { turns[asker.origin, default: 0] += 1 }
-                return (turn: turns[asker.origin] ?? 0, room: due.room, asker: asker)
-            }
+        let waiting = due.sorted { ($0.toldAt, $0.room.uuid) < ($1.toldAt, $1.room.uuid) }.map { due in
+            let turn = due.origins.map { turns[$0] ?? 0 }.min() ?? 0
+            if let origin = due.origins.first(where: { turns[$0] ?? 0 == turn }) { turns[origin] = turn + 1 }
+            return (turn: turn, room: due.room)
         }
         return waiting.enumerated().sorted { ($0.element.turn, $0.offset) < ($1.element.turn, $1.offset) }.map {
-            ($0.element.room, $0.element.asker)
+            $0.element.room
         }
     }
 }
@@ -116,8 +115,10 @@ extension CountTable {
     /// Who is to be told of a room that is counted to a position; nil if nobody is yet.
     func due(_ room: RoomID, countedTo position: Position, at present: Int, now: Double) -> DueRoom? {
         guard let watched = rooms[room], now - watched.toldAt >= Self.betweenMessages else { return nil }
-        let askers = watched.watches.values.filter { $0.isDue(position, at: present) }.map(\.asker)
-        return askers.isEmpty ? nil : DueRoom(room: room, askers: askers, toldAt: watched.toldAt)
+        let origins = watched.watches.values.reduce(into: Set()) { origins, watch in
+            if watch.isDue(position, at: present) { origins.insert(watch.asker.origin) }
+        }
+        return origins.isEmpty ? nil : DueRoom(room: room, origins: origins, toldAt: watched.toldAt)
     }
 
     mutating func end(_ number: Int) {

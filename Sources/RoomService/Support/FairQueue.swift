@@ -31,6 +31,9 @@ struct FairQueue<Key: Hashable, Element> {
     /// The key whose turn it is; nil if the queue is empty.
     var next: Key? { turns.first }
 
+    /// Whether a key may have one more waiting element.
+    func hasRoom(for key: Key) -> Bool { (waiting[key]?.count ?? 0) < maximumPerKey }
+
     /// Adds an element behind those of its key.
     mutating func append(_ element: Element, of key: Key) throws(Refusal) {
         let before = waiting[key]?.count ?? 0

@@ -28,14 +28,16 @@ struct GroupedQueue<Group: Hashable, Key: Hashable, Element> {
 
     /// Adds an element behind those of its key.
     mutating func append(_ element: Element, of key: Key, in group: Group) throws(Refusal) {
-        var queue = inside[group] ?? FairQueue(maximum: maximum, perKey: maximumPerKey)
-        do throws(FairQueue<Key, Element>.Refusal) { try queue.append(element, of: key) } catch { throw .keyIsFull }
+        // Taken out, so that it is changed where it is.
+        var queue = inside.removeValue(forKey: group) ?? FairQueue(maximum: maximum, perKey: maximumPerKey)
+        defer { if queue.count > 0 { inside[group] = queue } }
+        guard queue.hasRoom(for: key) else { throw .keyIsFull }
         do throws(FairQueue<Group, Void>.Refusal) {
             try turns.append((), of: group)
         } catch {
             throw error == .isFull ? .isFull : .groupIsFull
         }
-        inside[group] = queue
+        do throws(FairQueue<Key, Element>.Refusal) { try queue.append(element, of: key) } catch { throw .keyIsFull }
     }
 
     /// Takes the element whose turn it is; nil if the queue is empty.

@@ -22,11 +22,15 @@ package final class HeavyWork: Sendable {
 
         /// Allows two work items of each kind side by side.
         ///
-        /// A crowd behind one address reads pools and logs at the same time; questions about statistics take longest.
+        /// A crowd behind one address comes back at once when its network does, and leaves a quarter of the places to
+        /// others. Questions about statistics take longest.
         package init() {
-            sideBySide = Dictionary(uniqueKeysWithValues: HeavyWorkKind.allCases.map { ($0, 2) })
-            waitingPerAddress = Dictionary(
-                uniqueKeysWithValues: HeavyWorkKind.allCases.map { ($0, $0 == .statistics ? 64 : 1_024) })
+            sideBySide = Self.each { $0 == .watched ? 1 : 2 }
+            waitingPerAddress = Self.each { $0 == .statistics ? 256 : 3_072 }
+        }
+
+        private static func each(_ number: (HeavyWorkKind) -> Int) -> [HeavyWorkKind: Int] {
+            Dictionary(uniqueKeysWithValues: HeavyWorkKind.allCases.map { ($0, number($0)) })
         }
     }
 
@@ -43,7 +47,7 @@ package final class HeavyWork: Sendable {
         var free: Int
         /// An address that is not known is a group of its own for each session.
         var queue: GroupedQueue<HeavyWorkOrigin, SessionID, Ticket>
-        /// The waiting work of rooms themselves, which is at most as much as there are rooms.
+        /// The waiting work of rooms and of the server itself: at most some for each room, and a few more.
         var own: CircularBuffer<Ticket> = []
     }
 
@@ -80,8 +84,9 @@ package final class HeavyWork: Sendable {
     /// Runs `body` when its turn comes, and returns its result.
     ///
     /// Turns go round the waiting addresses, and within an address round its sessions. Work without an asker is a room's or
-    /// the server's own: it comes first, and is never refused because of a full queue. A task that is cancelled while it waits leaves the queue. `body` runs on the
-    /// kind's threads, also after each of its `await`s, and keeps its place until it returns.
+    /// the server's own: it comes first, and is never refused because of a full queue. A task that is cancelled while it
+    /// waits leaves the queue. `body` runs on the kind's threads, also after each of its `await`s, and keeps its place
+    /// until it returns.
     package func run<Value: Sendable>(
         _ kind: HeavyWorkKind, for asker: Asker? = nil, _ body: @escaping @Sendable () async -> Value
     ) async throws(HeavyWorkRefusal) -> Value {

@@ -8,4 +8,6 @@ package enum HeavyWorkKind: String, Sendable, CaseIterable {
     case log
     /// Questions about what is counted.
     case statistics
+    /// Reads of what is counted for those who watch it, and for answers that are shared by all.
+    case watched
 }

@@ -24,10 +24,10 @@ package struct ServerClock: Sendable {
         self.wait = wait
     }
 
-    /// The machine's clock.
-    package static func system() -> ServerClock {
+    /// The machine's clock; `wall` stands for the machine's time, if it is given.
+    package static func system(wall: (@Sendable () -> Double)? = nil) -> ServerClock {
         let start = ContinuousClock.now
-        return following(wall: SystemTime.millisecondsSinceEpoch) {
+        return following(wall: wall ?? SystemTime.millisecondsSinceEpoch) {
             let elapsed = (ContinuousClock.now - start).components
             return Double(elapsed.seconds) * 1_000 + Double(elapsed.attoseconds) / 1e15
         }

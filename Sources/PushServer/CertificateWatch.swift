@@ -1,28 +1,34 @@
-import Glibc
-import Logging
-import TLSTransport
+package import Logging
+import NIOCore
+package import RoomService
+package import TLSTransport
 
 /// Reads the server's certificate again when it is told to, and warns before it ends.
-struct CertificateWatch {
+package struct CertificateWatch: Sendable {
     /// The time before the end from which on it warns, in seconds: a week.
     private static let margin = 7 * 86_400
 
     private let certificate: ServerCertificate
+    private let clock: ServerClock
     private let logger: Logger
 
-    init(_ certificate: ServerCertificate, logger: Logger) {
+    package init(_ certificate: ServerCertificate, clock: ServerClock, logger: Logger) {
         self.certificate = certificate
+        self.clock = clock
         self.logger = logger
     }
 
     /// Warns now and once a day, if there is reason to; until it is cancelled.
-    func run() async {
-        repeat { look() } while (try? await Task.sleep(for: .seconds(86_400))) != nil
+    package func run() async {
+        repeat {
+            look()
+            await clock.sleep(for: .seconds(86_400))
+        } while !Task.isCancelled
     }
 
     /// Takes the certificate that is in the files now for the connections that come; if it cannot be used, the one
     /// before stays.
-    func reload() {
+    package func reload() {
         do throws(TLSFault) {
             try certificate.reload()
             logger.notice("The certificate was read again", metadata: ["validSeconds": "\(secondsLeft)"])
@@ -33,7 +39,7 @@ struct CertificateWatch {
         }
     }
 
-    private var secondsLeft: Int { certificate.end - time(nil) }
+    private var secondsLeft: Int { certificate.end - Int(clock.wallMilliseconds / 1_000) }
 
     private func look() {
         let left = secondsLeft
