@@ -12,7 +12,7 @@ package struct NearbyQuery: Sendable, Hashable {
     /// The default limit.
     package static let usualLimit = 50
 
-    /// The search's centre: never logged, and kept only while the search lasts.
+    /// The search's centre: never logged or stored, and kept only while the search or the subscription lasts.
     package var origin: Coordinate
     /// The radius in metres; rooms farther away are left out.
     package var radiusMeters: Double

@@ -116,7 +116,8 @@ package final class SQLiteStore: EventStore {
         var configuration = Configuration()
         configuration.label = "backline.sqlite.statistics"
         configuration.busyMode = .timeout(lockTimeout)
-        configuration.maximumReaderCount = 2
+        // Two for questions, one for what is watched.
+        configuration.maximumReaderCount = 3
         configuration.readonly = true
         do {
             return try DatabasePool(path: path, configuration: configuration)

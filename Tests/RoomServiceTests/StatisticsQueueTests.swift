@@ -67,6 +67,28 @@ import Testing
         try await waits(.watched, places: 1, Self.own)
     }
 
+    @Test func `what all rooms play is read and encoded once for all who ask`() async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock, isCounting: true) { node in
+            let across = try #require(node.host.statistics?.acrossRooms)
+            let reads = { node.metrics.samples[#"backline_heavy_work_wait_seconds_count{kind="watched"}"#] }
+            let before = reads() ?? 0
+            let bodies = try await withThrowingTaskGroup { group in
+                for _ in 0..<5 {
+                    group.addTask { try await across.body(.hour, byArtist: false, limit: 10) }
+                }
+                return try await group.reduce(into: [TopBody]()) { $0.append($1) }
+            }
+            #expect(Set(bodies.map(\.entityTag)).count == 1 && reads() == before + 1)
+            let later = try await across.body(.hour, byArtist: false, limit: 10)
+            #expect(later.entityTag == bodies[0].entityTag && reads() == before + 1)
+            // Ten seconds later it is read anew.
+            clock.advance(milliseconds: 10_000)
+            let next = try await across.body(.hour, byArtist: false, limit: 10)
+            #expect(next.entityTag != later.entityTag && reads() == before + 2)
+        }
+    }
+
     @Test func `who watches is told while those who ask wait, and asks while the server reads`() async throws {
         let clock = ManualClock()
         try await withNode(clock: clock, isCounting: true) { node in

@@ -67,8 +67,8 @@ import Testing
     @Test func `questions about what is counted and reads of the log do not wait for each other`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            // Two readers answer questions, four read the log.
-            for (areQuestions, readers) in [(true, 2), (false, 4)] {
+            // Three readers answer questions, four read the log.
+            for (areQuestions, readers) in [(true, 3), (false, 4)] {
                 let (entered, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                 try await withThrowingTaskGroup { group in
                     defer { for _ in 0..<readers { left.signal() } }

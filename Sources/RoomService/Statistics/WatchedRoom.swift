@@ -94,7 +94,9 @@ struct DueRoom {
     let toldAt: Double
 
     /// The order in which watchers are told: of all origins in turn, and of one origin's rooms first the one that was told
-    /// longest ago. A room is the turn of that one who watches it and has had fewest.
+    /// longest ago.
+    ///
+    /// A room is the turn of that one who watches it and has had fewest.
     static func inTurn(_ due: [DueRoom]) -> [RoomID] {
         var turns: [HeavyWorkOrigin: Int] = [:]
         let waiting = due.sorted { ($0.toldAt, $0.room.uuid) < ($1.toldAt, $1.room.uuid) }.map { due in
