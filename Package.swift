@@ -23,6 +23,7 @@ let nioHTTP1 = product("NIOHTTP1", "swift-nio", for: ["Server", "NIOClient"])
 let nioEmbedded = product("NIOEmbedded", "swift-nio", for: ["Server"])
 let grdb = product("GRDB", "GRDB.swift", for: ["Server", "Persistence"])
 let logging = product("Logging", "swift-log", for: ["Server"])
+let inMemoryLogging = product("InMemoryLogging", "swift-log", for: ["Server"])
 let coreMetrics = product("CoreMetrics", "swift-metrics", for: ["Server"])
 let argumentParser = product("ArgumentParser", "swift-argument-parser", for: ["Server"])
 let unixSignals = product("UnixSignals", "swift-service-lifecycle", for: ["Server"])
@@ -261,14 +262,15 @@ let package = Package(
                 "RandomTestSupport", "RoomDomain", "RoomService", "RoomWire", "SimulatedTime", "TLSTransport",
                 "WebClient",
                 "WebSocketCodec",
-                hummingbird, httpTypes, coreMetrics, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix,
+                hummingbird, httpTypes, coreMetrics, inMemoryLogging, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),
         tests(
             "RoomServiceTests",
             [
                 "EventStorage", "GeoSearch", "PrometheusMetrics", "RandomTestSupport", "RoomDomain", "RoomLog",
-                "RoomService", "RoomTestSupport", "RoomWire", "SimulatedTime", nioCore, nioPosix, logging,
+                "RoomService", "RoomTestSupport", "RoomWire", "SimulatedTime", nioCore, nioPosix, inMemoryLogging,
+                logging,
             ]),
         tests(
             "RoomLogTests",

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import InMemoryLogging
 import Logging
 import NIOCore
 import PushServer
@@ -10,39 +11,9 @@ import TLSTransport
 import Testing
 
 @Suite struct CertificateWatchTests {
-    /// Keeps the level of each line, and the seconds that it tells.
-    private final class Lines: Sendable {
-        private let kept = Mutex<[String]>([])
-
-        var soFar: [String] { kept.withLock { $0 } }
-        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-        private struct Handler: LogHandler {
-            let lines: Lines
-            var metadata: Logger.Metadata = [:]
-            var logLevel = Logger.Level.info
-
-            init(lines: Lines) {
-                self.lines = lines
-            }
-
-            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-                get { metadata[key] }
-                set { metadata[key] = newValue }
-            }
-
-            func log(event: LogEvent) {
-                let told = ["validSeconds", "expiredSecondsAgo", "cause"].compactMap { key in
-                    event.metadata?[key].map { "\(key) \($0)" }
-                }
-                lines.kept.withLock { $0.append("\(event.level): \(told.joined(separator: ", "))") }
-            }
-        }
-    }
-
     /// A certificate in a folder of its own, and a wall clock of the test's.
     private final class Stage: Sendable {
-        let lines = Lines()
+        private let log = InMemoryLogHandler()
         private let directory: String
         private let certificate: ServerCertificate
         /// Seconds since the Unix epoch.
@@ -58,6 +29,16 @@ import Testing
 
         var now: Int { wall.withLock { $0 } }
 
+        /// The level of each line so far, and the seconds that it tells.
+        var lines: [String] {
+            log.entries.map { line in
+                let told = ["validSeconds", "expiredSecondsAgo", "cause"].compactMap { key in
+                    line.metadata[key].map { "\(key) \($0)" }
+                }
+                return "\(line.level): \(told.joined(separator: ", "))"
+            }
+        }
+
         /// A server's watch from this many seconds before the certificate's end.
         func watch(from left: Int, on time: VirtualTime) -> CertificateWatch {
             wall.withLock { $0 = certificate.end - left }
@@ -65,7 +46,7 @@ import Testing
                 certificate,
                 clock: ServerClock(
                     milliseconds: { 0 }, wall: { Double(self.now) * 1_000 }, wait: { await time.sleep(for: $0) }),
-                logger: lines.logger)
+                logger: Logger(label: "test") { _ in self.log })
         }
 
         func pass(hours: Int, on time: VirtualTime) async {
@@ -93,7 +74,7 @@ import Testing
             await withDiscardingTaskGroup { group in
                 group.addTask { await watch.run() }
                 await time.settle()
-                #expect(stage.lines.soFar == expected)
+                #expect(stage.lines == expected)
                 group.cancelAll()
             }
         }
@@ -112,19 +93,19 @@ import Testing
                     "warning: validSeconds 43200", "error: expiredSecondsAgo 43200", "error: expiredSecondsAgo 129600",
                 ] {
                     await stage.pass(hours: 23, on: time)
-                    #expect(stage.lines.soFar == expected)
+                    #expect(stage.lines == expected)
                     await stage.pass(hours: 1, on: time)
                     expected.append(line)
-                    #expect(stage.lines.soFar == expected)
+                    #expect(stage.lines == expected)
                 }
                 watch.reload()
                 expected += ["notice: validSeconds -129600", "error: expiredSecondsAgo 129600"]
-                #expect(stage.lines.soFar == expected, "the files are the same")
+                #expect(stage.lines == expected, "the files are the same")
                 try stage.replace()
                 watch.reload()
                 expected.append("notice: validSeconds \(DevelopmentCertificate.lifetime)")
                 await stage.pass(hours: 48, on: time)
-                #expect(stage.lines.soFar == expected)
+                #expect(stage.lines == expected)
             }
         }
     }

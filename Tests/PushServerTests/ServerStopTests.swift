@@ -1,4 +1,5 @@
 import EventStorage
+import InMemoryLogging
 import Logging
 import NIOCore
 import NIOPosix
@@ -6,7 +7,6 @@ import PrometheusMetrics
 import RandomTestSupport
 import RoomService
 import SimulatedTime
-import Synchronization
 import Testing
 
 @testable import PushServer
@@ -58,39 +58,12 @@ import Testing
         func drain() { loop.deadlines.forget(id) }
     }
 
-    /// Keeps the length of the window that a stop announces.
-    private final class StopLog: Sendable {
-        private let kept = Mutex<[String]>([])
-
-        var windows: [String] { kept.withLock { $0 } }
-        var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
-
-        private struct Handler: LogHandler {
-            let log: StopLog
-            var metadata: Logger.Metadata = [:]
-            var logLevel = Logger.Level.info
-
-            init(log: StopLog) {
-                self.log = log
-            }
-
-            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-                get { metadata[key] }
-                set { metadata[key] = newValue }
-            }
-
-            func log(event: LogEvent) {
-                guard let window = event.metadata?["windowMs"] else { return }
-                log.kept.withLock { $0.append("\(window)") }
-            }
-        }
-    }
-
     @Test(arguments: [(0, 0), (1, 20), (10, 200), (999, 19_980), (1_000, 20_000), (2_000, 20_000)])
     func `a stop takes twenty milliseconds for each connection, and no longer than was set`(
         connections: Int, milliseconds: Int
     ) async throws {
-        let (listener, log, registry) = (try await listener(), StopLog(), PrometheusRegistry())
+        let (listener, log, registry) = (try await listener(), InMemoryLogHandler(), PrometheusRegistry())
+        let logger = Logger(label: "test") { _ in log }
         var settings = RoomServerSettings(version: "1", node: "a")
         settings.drainWindow = .seconds(20)
         let metrics = ServerMetrics(registry: registry, version: "1", node: "a")
@@ -98,7 +71,7 @@ import Testing
             let loop = time.makeLoop()
             let rooms = RoomHost(
                 store: MemoryEventStore(), settings: RoomHostSettings(), loops: [loop],
-                clock: ServerClock(milliseconds: { 0 }), logger: log.logger)
+                clock: ServerClock(milliseconds: { 0 }), logger: logger)
             let feed = HubFeed(loop: loop)
             try await loop.submit {
                 let context = LoopContext(
@@ -107,9 +80,9 @@ import Testing
                 feed.attach(ConnectionHub(loop: context, feed: feed))
                 for _ in 0..<connections { _ = Idle(on: context) }
             }.get()
-            let stop = ServerStop(settings: settings, feeds: [feed], requests: HTTPActivity(), logger: log.logger)
+            let stop = ServerStop(settings: settings, feeds: [feed], requests: HTTPActivity(), logger: logger)
             await stop.drain(listener)
-            #expect(log.windows == ["\(milliseconds)"])
+            #expect(log.entries.compactMap { $0.metadata["windowMs"] } == ["\(milliseconds)"])
         }
     }
 

@@ -1,4 +1,5 @@
 import EventStorage
+import InMemoryLogging
 import Logging
 import NIOCore
 import SimulatedTime
@@ -10,7 +11,7 @@ import Testing
 @Suite struct ClockWatchTests {
     private let events = ManualClock()
     private let wall = ManualClock()
-    private let log = RecordingLog()
+    private let log = InMemoryLogHandler()
 
     private var warnings: Int {
         log.messages(from: .warning).count { $0.hasPrefix("The machine's time was set back") }

@@ -75,6 +75,27 @@ import Testing
         }
     }
 
+    @Test func `a room that the store cannot read is a fault, and one that it cannot read now is unavailable`()
+        async throws
+    {
+        let store = FaultyEventStore()
+        var made: (room: RoomID, owner: Person)?
+        try await withNode(on: store) { made = try await $0.makeRoom() }
+        let (room, owner) = try #require(made)
+        let faults: [(StorageFault, RoomFailure)] = [
+            (.corrupt(.init(message: "a page is torn")), .internalFault), (FaultyEventStore.unreachable, .unavailable),
+            (refusal(mayPass: true), .unavailable), (refusal(mayPass: false), .internalFault),
+        ]
+        try await withNode(on: store) { node in
+            for (fault, failure) in faults {
+                store.next(.load, .fails(fault))
+                let refused = try await node.tell(.rename(name: "Anna"), in: room, by: owner)
+                #expect(refused == .failed(failure))
+            }
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+        }
+    }
+
     @Test func `decisions based on a lost append are dropped with it`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom(tracks: 1)

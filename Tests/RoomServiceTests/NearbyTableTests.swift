@@ -76,18 +76,18 @@ import Testing
             _ = table.begin(NearbyWatch(here, sub: 1, of: .address(1), delivered) { _ in }, as: number)
             delivered.taken()
         }
-        let first = try #require(table.list(of: one))
-        #expect(first === table.list(of: other) && first.rooms.map(\.id) == [kitchen] && table.listCount == 1)
+        let first = try #require(table.watches[one]?.shown)
+        #expect(first === table.watches[other]?.shown && first.rooms.map(\.id) == [kitchen] && table.lists.count == 1)
         // What one of them was told and the other was not is another list; told both, it is one again.
         _ = table.set(kitchen, to: room(kitchen, "Garden"))
         _ = table.change(for: one)
-        #expect(first !== table.list(of: one) && first === table.list(of: other))
+        #expect(first !== table.watches[one]?.shown && first === table.watches[other]?.shown)
         _ = table.change(for: other)
-        #expect(table.list(of: one) === table.list(of: other))
+        #expect(table.watches[one]?.shown === table.watches[other]?.shown)
         table.end(one)
-        #expect(table.listCount == 1)
+        #expect(table.lists.count == 1)
         table.end(other)
-        #expect(table.listCount == 0)
+        #expect(table.lists.isEmpty)
     }
 
     @Test func `a change is what differs from the rooms that were shown`() throws {

@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import InMemoryLogging
 import NIOCore
 import PrometheusMetrics
 import RandomTestSupport
@@ -17,7 +18,7 @@ final class Node: Sendable {
     let feed: RecordingFeed
     let store: FaultyEventStore
     let metrics = PrometheusRegistry()
-    let log = RecordingLog()
+    let log = InMemoryLogHandler()
     private let time: VirtualTime
 
     init(

@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import InMemoryLogging
 import NIOCore
 import PrometheusMetrics
 import RandomTestSupport
@@ -35,7 +36,7 @@ struct RoomParts {
         var settings = RoomHostSettings()
         change(&settings)
         let (clock, store, loop, jobs) = (clock, store, SimulatedEventLoop(scheduler), BackgroundJobs())
-        let logger = RecordingLog().logger
+        let logger = InMemoryLogHandler().logger
         let metrics = RoomMetrics(factory: PrometheusRegistry())
         let presence = PresenceRegistry(bus: nil, settings: settings, loop: loop, metrics: metrics.bus)
         dependencies = Dependencies(

@@ -92,8 +92,8 @@ struct StatisticsRoutes: Sendable {
         do {
             guard ["lat", "lon", "radiusMeters"].contains(where: { parameters[$0] != nil }) else {
                 try admission.search(by: asker)
-                let body = try await across.body(window, byArtist: byArtist, limit: limit)
-                return Response(body, to: request)
+                let top = try await across.top(window, byArtist: byArtist, limit: limit)
+                return Response(top.body, to: request)
             }
             let place = try NearbyQuery { name in
                 name == "limit" ? [] : parameters[values: name[...]].map { String($0) }
@@ -103,7 +103,7 @@ struct StatisticsRoutes: Sendable {
             }
             try admission.search(by: asker)
             let top = try await across.top(near: place, window, byArtist: byArtist, limit: limit, for: asker)
-            return Response(TopBody(top.answer.encoded(areArtists: byArtist)), to: request)
+            return Response(top.body, to: request)
         } catch let failure as RoomFailure {
             throw CommandFailure(failure)
         }

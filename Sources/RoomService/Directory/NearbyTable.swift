@@ -6,10 +6,10 @@ import RoomWire
 struct NearbyTable {
     private var index = NearbyIndex()
     private var rooms: [UUID: PlacedRoom] = [:]
-    private var watches: [Int: NearbyWatch] = [:]
+    private(set) var watches: [Int: NearbyWatch] = [:]
     private var nextWatch = 0
     /// What was shown last of each query that is watched.
-    private var lists: [NearbyQuery: WatchedList] = [:]
+    private(set) var lists: [NearbyQuery: WatchedList] = [:]
     /// The areas in which a change concerns a watch.
     private var reaches = BoxTable()
     /// The watches that a change may concern, each with the round in which it became due.
@@ -19,7 +19,7 @@ struct NearbyTable {
     /// The number of searches made for watches that were due.
     private(set) var searches = 0
 
-    private struct WatchedList {
+    struct WatchedList {
         var watches = 0
         var last = NearbyList()
     }
@@ -86,14 +86,9 @@ struct NearbyTable {
     /// the second of each, and so on.
     mutating func takeRound() -> [Int] {
         rounds += 1
-        var turns: [HeavyWorkOrigin: Int] = [:]
-        let waiting = due.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.compactMap { number, since in
-            watches[number].map { watch in
-                defer { turns[watch.origin, default: 0] += 1 }
-                return (turn: turns[watch.origin, default: 0], since: since, number: number)
-            }
+        return due.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key).inTurn { number in
+            watches[number].map { [$0.origin] } ?? []
         }
-        return waiting.sorted { ($0.turn, $0.since, $0.number) < ($1.turn, $1.since, $1.number) }.map(\.number)
     }
 
     /// Returns the change to tell a watch, if there is one and the watch's client takes it.
@@ -116,10 +111,4 @@ struct NearbyTable {
     private mutating func show(_ found: [FoundRoom], to watch: inout NearbyWatch) -> NearbyWatch.Change {
         watch.show(found, last: &lists[watch.query, default: WatchedList()].last)
     }
-
-    /// What a watch was shown; nil after its end.
-    func list(of number: Int) -> NearbyList? { watches[number]?.shown }
-
-    /// The number of queries of which something is kept.
-    var listCount: Int { lists.count }
 }

@@ -40,7 +40,7 @@ struct DecodedRoom: Sendable {
             return .failure(.internalFault)
         } catch {
             logger.warning("A room could not be loaded", metadata: ["room": "\(id)", "fault": "\(error)"])
-            return .failure(.unavailable)
+            return .failure((error as? StorageFault).map(RoomFailure.init) ?? .unavailable)
         }
     }
 

@@ -9,14 +9,26 @@ package import RoomWire
 import Synchronization
 
 /// What was played most, made once for all who ask.
-package struct SharedTop: Sendable {
+package final class SharedTop: Sendable {
     package let answer: TopAnswer
     /// A hash of the songs, by which later answers are compared.
     let hash: Int
+    private let areArtists: Bool
+    private let encoded = Mutex<TopBody?>(nil)
 
-    init(_ answer: TopAnswer) {
+    init(_ answer: TopAnswer, areArtists: Bool) {
         self.answer = answer
+        self.areArtists = areArtists
         hash = answer.songs.hashValue
+    }
+
+    /// The answer as JSON; whoever asks meanwhile waits for the one who encodes it.
+    package var body: TopBody {
+        encoded.withLock { encoded in
+            let body = encoded ?? TopBody(answer.encoded(areArtists: areArtists))
+            encoded = body
+            return body
+        }
     }
 }
 
@@ -58,23 +70,33 @@ package final class AcrossRooms: Sendable {
         var byArtist: Bool
     }
 
-    private struct Answer {
+    private final class Answer: Sendable {
+        /// The beginnings that are kept.
+        private static let mostMade = 4
+
         /// When it was asked for, in milliseconds of the server's clock.
-        var at: Double
-        var from: Int64
-        var to: Int64
-        var songs: [TopTrack]
+        let at: Double
+        private let from: Int64
+        private let to: Int64
+        private let songs: [TopTrack]
         /// Its beginnings that were asked for, by the number of songs.
-        var made: [Int: Made] = [:]
-    }
+        private let made = Mutex<[Int: SharedTop]>([:])
 
-    private struct Made {
-        var top: SharedTop
-        var body: TopBody?
-    }
+        init(_ songs: [TopTrack], from: Int64, to: Int64, at: Double) {
+            (self.songs, self.from, self.to, self.at) = (songs, from, to, at)
+        }
 
-    /// The beginnings of one answer that are kept.
-    private static let mostMade = 4
+        /// Its first songs, made once for all who ask.
+        func first(_ limit: Int, _ make: ([TopTrack], _ from: Int64, _ to: Int64) -> SharedTop) -> SharedTop {
+            made.withLock { made in
+                if let top = made[limit] { return top }
+                if made.count >= Self.mostMade { made = [:] }
+                let top = make(songs, from, to)
+                made[limit] = top
+                return top
+            }
+        }
+    }
 
     private let statistics: StatisticsQueue
     private let nearby: NearbyRooms
@@ -97,46 +119,28 @@ package final class AcrossRooms: Sendable {
         _ window: StatisticsWindow, byArtist: Bool, limit: Int
     ) async throws(RoomFailure) -> SharedTop {
         let question = Question(window: window, byArtist: byArtist)
-        let known = try await known(question)
-        if let made = known.made[limit] { return made.top }
-        let top = SharedTop(answer(known.songs, window, from: known.from, to: known.to, limit: limit))
-        keep(Made(top: top), of: question, madeAt: known.at, limit)
-        return top
-    }
-
-    /// Returns the same as JSON, encoded once for all who ask.
-    package func body(
-        _ window: StatisticsWindow, byArtist: Bool, limit: Int
-    ) async throws(RoomFailure) -> TopBody {
-        let question = Question(window: window, byArtist: byArtist)
-        let known = try await known(question)
-        if let body = known.made[limit]?.body { return body }
-        let top = try await top(window, byArtist: byArtist, limit: limit)
-        let body = TopBody(top.answer.encoded(areArtists: byArtist))
-        keep(Made(top: top, body: body), of: question, madeAt: known.at, limit)
-        return body
-    }
-
-    private func keep(_ made: Made, of question: Question, madeAt at: Double, _ limit: Int) {
-        answers.withLock { answers in
-            guard answers[question]?.at == at else { return }
-            if answers[question]?.made.count ?? 0 >= Self.mostMade { answers[question]?.made = [:] }
-            answers[question]?.made[limit] = made
+        return try await known(question).first(limit) { songs, from, to in
+            top(songs, question, from: from, to: to, limit: limit)
         }
     }
 
     /// The answer to a question that is kept, or made now.
     private func known(_ question: Question) async throws(RoomFailure) -> Answer {
         let now = clock.milliseconds
-        let kept = answers.withLock { $0[question] }
-        if let kept, now - kept.at < Self.kept[question.window] ?? 0 { return kept }
+        if let kept = kept(question, at: now) { return kept }
         return try await underWay.answer(question) { () async throws(RoomFailure) in
+            if let kept = kept(question, at: now) { return kept }
             let (from, to) = span(of: question.window)
             let songs = try await compute(question, from: from, to: to)
-            let answer = Answer(at: now, from: from, to: to, songs: songs)
+            let answer = Answer(songs, from: from, to: to, at: now)
             answers.withLock { $0[question] = answer }
             return answer
         }
+    }
+
+    private func kept(_ question: Question, at now: Double) -> Answer? {
+        guard let kept = answers.withLock({ $0[question] }) else { return nil }
+        return now - kept.at < Self.kept[question.window] ?? 0 ? kept : nil
     }
 
     /// Returns what was played most in the open public rooms near a point, which is neither kept nor logged.
@@ -145,17 +149,18 @@ package final class AcrossRooms: Sendable {
     package func top(
         near place: NearbyQuery, _ window: StatisticsWindow, byArtist: Bool, limit: Int, for asker: Asker?
     ) async throws(RoomFailure) -> SharedTop {
+        let question = Question(window: window, byArtist: byArtist)
         var place = place
         place.limit = Self.roomsNearby
         let rooms = try await nearby.search(place)
         let (from, to) = span(of: window)
-        let question = TopQuestion(
+        let here = TopQuestion(
             from: from, to: to, streams: rooms.map(\.id.uuid), byArtist: byArtist, leastOwners: leastOwners,
             limit: Self.mostSongs)
-        let top = try await statistics.ask(for: asker) { (store) async throws(StorageFault) in
-            try await store.top(question)
+        let songs = try await statistics.ask(for: asker) { (store) async throws(StorageFault) in
+            try await store.top(here)
         }
-        return SharedTop(answer(top, window, from: from, to: to, limit: limit))
+        return top(songs, question, from: from, to: to, limit: limit)
     }
 
     /// The time that a window has now; a week has whole days in UTC.
@@ -184,18 +189,19 @@ package final class AcrossRooms: Sendable {
         }
     }
 
-    private func answer(
-        _ top: [TopTrack], _ window: StatisticsWindow, from: Int64, to: Int64, limit: Int
-    ) -> TopAnswer {
-        TopAnswer(
-            window: window, from: Timestamp(milliseconds: from), to: Timestamp(milliseconds: to),
+    private func top(
+        _ songs: [TopTrack], _ question: Question, from: Int64, to: Int64, limit: Int
+    ) -> SharedTop {
+        let answer = TopAnswer(
+            window: question.window, from: Timestamp(milliseconds: from), to: Timestamp(milliseconds: to),
             minimumRooms: leastOwners,
-            songs: top.filter { $0.owners >= leastOwners }.prefix(limit).map { one in
+            songs: songs.filter { $0.owners >= leastOwners }.prefix(limit).map { one in
                 RankedSong(
                     song: CountedSong(
                         track: nil, source: nil, sourceID: nil, title: one.track.title, artist: one.track.artist,
                         addedBy: nil),
                     plays: one.plays, rooms: one.owners)
             })
+        return SharedTop(answer, areArtists: question.byArtist)
     }
 }

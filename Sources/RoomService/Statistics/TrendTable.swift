@@ -84,17 +84,11 @@ struct TrendTable {
     private func due(areNear: Bool, at now: Double) -> [Int] {
         let due = watches.values.filter { watch in
             (watch.query.place != nil) == areNear && watch.due <= now && watch.id.delivered.takesMore
-        }.sorted { ($0.due, $0.id.number) < ($1.due, $1.id.number) }
-        guard areNear else { return due.map(\.id.number) }
-        // The first watch of each origin, then the second of each, and so on.
-        var rounds: [HeavyWorkOrigin: Int] = [:]
-        let turns = due.map { watch -> (round: Int, last: Int) in
-            let origin = watch.asker.origin
-            defer { rounds[origin, default: 0] += 1 }
-            return (rounds[origin] ?? 0, lastTurns[origin] ?? 0)
         }
-        return due.indices.sorted { left, right in
-            (turns[left].round, turns[left].last, left) < (turns[right].round, turns[right].last, right)
-        }.map { due[$0].id.number }
+        func order(_ watch: TrendWatch) -> (Int, Double, Int) {
+            (areNear ? lastTurns[watch.asker.origin] ?? 0 : 0, watch.due, watch.id.number)
+        }
+        let sorted = due.sorted { order($0) < order($1) }
+        return (areNear ? sorted.inTurn { CollectionOfOne($0.asker.origin) } : sorted).map(\.id.number)
     }
 }

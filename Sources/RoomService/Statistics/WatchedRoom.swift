@@ -95,18 +95,8 @@ struct DueRoom {
 
     /// The order in which watchers are told: of all origins in turn, and of one origin's rooms first the one that was told
     /// longest ago.
-    ///
-    /// A room is the turn of that one who watches it and has had fewest.
     static func inTurn(_ due: [DueRoom]) -> [RoomID] {
-        var turns: [HeavyWorkOrigin: Int] = [:]
-        let waiting = due.sorted { ($0.toldAt, $0.room.uuid) < ($1.toldAt, $1.room.uuid) }.map { due in
-            let turn = due.origins.map { turns[$0] ?? 0 }.min() ?? 0
-            if let origin = due.origins.first(where: { turns[$0] ?? 0 == turn }) { turns[origin] = turn + 1 }
-            return (turn: turn, room: due.room)
-        }
-        return waiting.enumerated().sorted { ($0.element.turn, $0.offset) < ($1.element.turn, $1.offset) }.map {
-            $0.element.room
-        }
+        due.sorted { ($0.toldAt, $0.room.uuid) < ($1.toldAt, $1.room.uuid) }.inTurn(by: \.origins).map(\.room)
     }
 }
 
