@@ -125,7 +125,14 @@ import Testing
                 try await eventually("it is told") { told.withLock { $0 } == 1 }
             }
             try await busy(.watched, places: 1) {
-                _ = try await reader.ranking(of: room, from: 0, to: .max, byArtist: false, limit: 1, for: owner.asker)
+                let answers = Mutex(0)
+                async let answer: Void = {
+                    _ = try await reader.ranking(
+                        of: room, from: 0, to: .max, byArtist: false, limit: 1, for: owner.asker)
+                    answers.withLock { $0 += 1 }
+                }()
+                try await eventually("it is answered") { answers.withLock { $0 } == 1 }
+                try await answer
             }
         }
     }
