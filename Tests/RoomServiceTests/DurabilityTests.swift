@@ -1,4 +1,5 @@
 import EventStorage
+import Logging
 import NIOCore
 import RoomDomain
 import RoomService
@@ -75,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a room that the store cannot read is a fault, and one that it cannot read now is unavailable`()
+    @Test func `a room whose log is corrupt is a fault and told as damage, and one that is refused is unavailable`()
         async throws
     {
         let store = FaultyEventStore()
@@ -84,7 +85,7 @@ import Testing
         let (room, owner) = try #require(made)
         let faults: [(StorageFault, RoomFailure)] = [
             (.corrupt(.init(message: "a page is torn")), .internalFault), (FaultyEventStore.unreachable, .unavailable),
-            (refusal(mayPass: true), .unavailable), (refusal(mayPass: false), .internalFault),
+            (refusal(mayPass: true), .unavailable), (refusal(mayPass: false), .unavailable),
         ]
         try await withNode(on: store) { node in
             for (fault, failure) in faults {
@@ -92,7 +93,10 @@ import Testing
                 let refused = try await node.tell(.rename(name: "Anna"), in: room, by: owner)
                 #expect(refused == .failed(failure))
             }
+            #expect(node.log.messages(from: .error) == ["A room's log cannot be read"])
             #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+            let loads = [#"{outcome="corrupt"}"#: 1.0, #"{outcome="unavailable"}"#: 3, #"{outcome="loaded"}"#: 1]
+            #expect(node.nonzero("backline_room_loads_total") == loads)
         }
     }
 

@@ -38,9 +38,12 @@ struct DecodedRoom: Sendable {
         } catch let fault as LogFault {
             logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
             return .failure(.internalFault)
+        } catch StorageFault.corrupt(let cause) {
+            logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(cause)"])
+            return .failure(.internalFault)
         } catch {
             logger.warning("A room could not be loaded", metadata: ["room": "\(id)", "fault": "\(error)"])
-            return .failure((error as? StorageFault).map(RoomFailure.init) ?? .unavailable)
+            return .failure(.unavailable)
         }
     }
 
