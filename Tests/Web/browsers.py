@@ -230,7 +230,10 @@ class Axe:
         if self._run("typeof axe", world) == "undefined":
             self._run(axe_source() + ";0", world)
         only = f", runOnly: {json.dumps(rules)}" if rules else ""
+        # It knows no top layer: to it, what has a level on the page below covers a dialog that has none, and the
+        # contrast of covered texts is not looked at.
         return self._run(
+            "document.querySelectorAll(':modal, :popover-open').forEach(one => { one.style.zIndex = 2147483647; });"
             f"axe.run(document, {{resultTypes: ['violations'], preload: false{only}}})" """.then(result => result.violations.flatMap(
                 rule => rule.nodes.map(node => `${rule.id} (${rule.impact}): ${node.html.slice(0, 200)}: ` +
                     node.failureSummary.replaceAll('\\n', ' '))))""", world)

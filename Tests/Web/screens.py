@@ -627,6 +627,10 @@ def statistics_of_nothing(stage):
     page.watch.expect("status of 404")
     statistics(page).get_by_text("This server counts nothing.").wait_for()
     yield "statistics-off", page
+    page = stage.guest(stage.party())
+    page.route(re.compile("/v1/rooms/.*/statistics"), lambda route: None)
+    statistics(page).get_by_role("status").get_by_text("Counting").wait_for()
+    yield "statistics-counting", page
     wire = stage.wire()
     page = stage.guest(stage.party(), server=wire)
     page.watch.expect(LOST)
@@ -904,7 +908,7 @@ def hostile_content(stage):
     yield "hostile-dj", mina
     for item in "People", "History", "Statistics", "Share":
         steps.open_menu(mina, re.compile(f"^{item}"))
-        dialog(mina)
+        expect(dialog(mina).locator(".statistics[aria-busy=true]")).to_have_count(0)
         yield f"hostile-{item.lower()}", mina
         close_dialog(mina)
 
