@@ -26,14 +26,16 @@ extension PostgresStore {
             events: Self.events(in: answers[2]), keys: Self.keys(in: answers[3]))
     }
 
-    /// A bounded read uses several statements, so that few events are read in vain and no connection is held for long.
+    /// A bounded read uses several statements, so that few events are read in vain and no connection is held for long:
+    /// a statement reads the payloads of all events that it is asked for, also of those that are one too many.
     package func read(
         _ stream: UUID, after seq: Int, limit: Int, bytes: Int
     ) async throws(StorageFault) -> [StoredEvent] {
         guard bytes < .max else { return try await Self.events(in: query(Call(.events, stream, seq, max(0, limit)))) }
         var (events, size): ([StoredEvent], Int) = ([], 0)
         while events.count < limit, events.isEmpty || size < bytes {
-            let count = min(Self.eventsPerStatement, limit - events.count)
+            let room = min(limit - events.count, Self.eventsPerStatement)
+            let count = min(room, Self.expectedEvents(in: bytes - size, after: events.count, size: size))
             let after = events.last?.seq ?? seq
             let page = try await Self.events(
                 in: query(Call(.eventsWithin, stream, after, count, max(1, bytes - size))))
@@ -44,8 +46,15 @@ extension PostgresStore {
         return events
     }
 
-    /// The number of events that one statement of a bounded read reads.
+    /// The most events that one statement of a bounded read reads.
     private static let eventsPerStatement = 100
+
+    /// The number of events that probably fill `bytes`, judged by the `count` before them; few where none were read, and
+    /// at most four times as many as have been read.
+    private static func expectedEvents(in bytes: Int, after count: Int, size: Int) -> Int {
+        guard count > 0 else { return 4 }
+        return min(4 * count, max(1, bytes / max(1, size / count)))
+    }
 
     package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
         let answer = try await query(Call(.heads, streams))

@@ -82,18 +82,6 @@ extension Statement {
         SELECT waveform, data FROM waveforms WHERE room_id = $1 AND waveform = ANY ($2) ORDER BY waveform
         """)
 
-    /// Events, limited by a number of rows and by the bytes of the payloads before the last.
-    static let archivedEvents = Statement(
-        "archived_events",
-        """
-        SELECT seq, at, type, payload, checksum FROM (
-            SELECT *, sum(octet_length(payload::text))
-                OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
-            FROM events WHERE room_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4
-        ) AS page
-        WHERE coalesce(bytes_before, 0) < $5 ORDER BY seq
-        """)
-
     static let archivedSnapshot = Statement(
         "archived_snapshot",
         "SELECT seq, state, checksum, reducer_version FROM snapshots WHERE room_id = $1 AND seq = $2")

@@ -74,10 +74,13 @@ package final class RoomServer: Service, Sendable {
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.maxMessagesPerRead, value: NewcomerGate.acceptedTogether)
             .serverChannelInitializer { listener in
                 listener.eventLoop.makeCompletedFuture {
                     let feed = self.feeds.first { $0.loop === listener.eventLoop }
-                    let gate = NewcomerGate(self.addresses) { feed?.onLoop { $0.loop.tally.connectionsRefused += 1 } }
+                    let gate = NewcomerGate(self.addresses) { count in
+                        feed?.onLoop { $0.loop.tally.connectionsRefused += count }
+                    }
                     try AcceptPause.add(to: listener, before: [gate])
                 }
             }

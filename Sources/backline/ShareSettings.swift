@@ -29,7 +29,10 @@ struct ShareSettings: ParsableArguments {
 
     /// Applies the settings that are given; without clients' addresses, addresses have no limit.
     func apply(to settings: inout RoomHostSettings, knowsAddresses: Bool) throws {
-        if !knowsAddresses { settings.shares.maximumEventsPerAddress = 0 }
+        if !knowsAddresses {
+            settings.shares.maximumEventsPerAddress = 0
+            settings.shares.maximumReadKiBPerAddress = 0
+        }
         func set(_ flag: String?, _ name: String, _ target: inout Int) throws {
             if let value = try Setting.count(flag, name, in: 0...1_000_000_000) { target = value }
         }

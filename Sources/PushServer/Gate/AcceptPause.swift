@@ -1,17 +1,21 @@
 import Glibc
 import NIOCore
 
-/// Makes a listener pause when a connection cannot be accepted for lack of descriptors or memory.
+/// Makes a listener pause: when a connection cannot be accepted for lack of descriptors or memory, and when it is told
+/// to (``rest(_:for:)``).
 ///
-/// The connection stays in the system's queue, which wakes the loop again at once: without a pause the loop would do
-/// nothing else. Open connections are served during the pause, and accepting resumes by itself. SwiftNIO's
+/// A connection that cannot be accepted stays in the system's queue, which wakes the loop again at once: without a pause
+/// the loop would do nothing else. Open connections are served during the pause, and accepting resumes by itself. SwiftNIO's
 /// `AcceptBackoffHandler` delays the next read, but there is none: after an error the last read still counts as
 /// pending.
-final class AcceptPause: ChannelInboundHandler {
+final class AcceptPause: ChannelDuplexHandler {
     typealias InboundIn = any Channel
+    typealias OutboundIn = Never
 
     /// Long enough to cost nothing, and short enough that no waiting client gives up.
     static let length = TimeAmount.milliseconds(250)
+
+    private struct Rest { var length: TimeAmount }
 
     private var isPausing = false
 
@@ -22,11 +26,25 @@ final class AcceptPause: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let failure = error as? IOError, Self.isLasting(failure) else { return context.fireErrorCaught(error) }
+        pause(context, for: Self.length)
+    }
+
+    /// Has the listener of a handler behind this one pause for as long, unless it pauses already.
+    static func rest(_ context: ChannelHandlerContext, for length: TimeAmount) {
+        context.triggerUserOutboundEvent(Rest(length: length), promise: nil)
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard let rest = event as? Rest else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        pause(context, for: rest.length)
+    }
+
+    private func pause(_ context: ChannelHandlerContext, for length: TimeAmount) {
         guard !isPausing else { return }
         isPausing = true
         setReading(false, context.channel)
         let bound = NIOLoopBound((self, context.channel), eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: Self.length) {
+        context.eventLoop.scheduleTask(in: length) {
             let (handler, channel) = bound.value
             handler.isPausing = false
             handler.setReading(true, channel)

@@ -2,16 +2,25 @@ import NIOCore
 
 /// Ends a connection as soon as it is accepted, if its address has too many that have not made a request.
 ///
-/// Nothing is allocated for such a connection.
-final class NewcomerGate: ChannelInboundHandler, Sendable {
+/// Nothing is allocated for such a connection. After one, the next ones wait a moment in the system's queue: whoever
+/// opens connections without a pause wakes the event loop once for many of them, and everybody else has a turn.
+final class NewcomerGate: ChannelInboundHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
 
-    private let addresses: AddressLimit
-    private let refused: @Sendable () -> Void
+    /// Short beside what a connection takes anyway.
+    static let rest = TimeAmount.milliseconds(1)
+    /// The most connections that a listener accepts together.
+    static let acceptedTogether: UInt = 64
 
-    /// Makes the gate of a listener, which calls `refused` for each connection that it ends.
-    init(_ addresses: AddressLimit, refused: @escaping @Sendable () -> Void) {
+    private let addresses: AddressLimit
+    private let refused: @Sendable (Int) -> Void
+    /// The connections to end, by the loop that each of them has.
+    private var ending: [ObjectIdentifier: [any Channel]] = [:]
+
+    /// Makes the gate of a listener with an ``AcceptPause``; `refused` is called with the number of connections that it
+    /// ends together.
+    init(_ addresses: AddressLimit, refused: @escaping @Sendable (Int) -> Void) {
         self.addresses = addresses
         self.refused = refused
     }
@@ -19,7 +28,16 @@ final class NewcomerGate: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = unwrapInboundIn(data)
         guard addresses.isFullOfNewcomers(channel.remoteAddress) else { return context.fireChannelRead(data) }
-        refused()
-        channel.close(promise: nil)
+        ending[ObjectIdentifier(channel.eventLoop), default: []].append(channel)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if !ending.isEmpty { AcceptPause.rest(context, for: Self.rest) }
+        for channels in ending.values {
+            channels[0].eventLoop.execute { for channel in channels { channel.close(promise: nil) } }
+            refused(channels.count)
+        }
+        ending.removeAll(keepingCapacity: true)
+        context.fireChannelReadComplete()
     }
 }

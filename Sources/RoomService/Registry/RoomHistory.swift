@@ -9,6 +9,7 @@ package struct RoomHistory: Sendable {
     private let registry: RoomRegistry
     private let store: any EventStore
     private let heavyWork: HeavyWork
+    private let reads: ReadShares
     private let clock: ServerClock
     private let logger: Logger
 
@@ -16,6 +17,7 @@ package struct RoomHistory: Sendable {
         self.registry = registry
         store = registry.dependencies.store
         heavyWork = registry.dependencies.heavyWork
+        reads = registry.dependencies.reads
         clock = registry.dependencies.clock
         logger = registry.dependencies.logger
     }
@@ -26,9 +28,10 @@ package struct RoomHistory: Sendable {
     package func view(_ room: RoomID, at seq: Int, for asker: Asker) async throws(RoomFailure) -> RoomView {
         let (live, position) = try await registry.withRoom(room, for: asker.session) { ($0, $0.position) }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
-        return try await heavyWork.perform(.log, for: asker) { () async throws(RoomFailure) in
+        return try await read(for: asker) { () async throws(RoomFailure) in
             do {
-                var state = try await store.state(of: room, at: seq, logger: logger)
+                var (state, bytes) = try await store.state(of: room, at: seq, logger: logger)
+                reads.charge(bytes, to: asker)
                 // The log may still contain data that is to be forgotten or was cleared, also since this was read.
                 let redaction = await live.redaction
                 redaction.redact(&state)
@@ -65,11 +68,12 @@ package struct RoomHistory: Sendable {
         guard seq >= 0, seq < position.seq, limit > 0 else {
             return make(LogPage(epoch: position.epoch, events: [], seq: position.seq))
         }
-        return try await heavyWork.perform(.log, for: asker) { () async throws(RoomFailure) in
+        return try await read(for: asker) { () async throws(RoomFailure) in
             do {
                 let count = min(limit, position.seq - seq)
                 let stored = try await store.read(
                     room.uuid, after: seq, limit: count, bytes: Self.bytesOfEvents)
+                reads.charge(stored.reduce(0) { $0 + $1.payload.count }, to: asker)
                 let events = try stored.recorded(after: seq, through: stored.last?.seq ?? seq + count)
                 let redaction = await live.redaction
                 return make(
@@ -78,6 +82,18 @@ package struct RoomHistory: Sendable {
             } catch {
                 throw Self.failure(error)
             }
+        }
+    }
+
+    /// Reads a log when the asker's turn comes, unless it has read too much: many may wait, and what each reads is known
+    /// afterwards.
+    private func read<Value: Sendable>(
+        for asker: Asker, _ body: @escaping @Sendable () async throws(RoomFailure) -> Value
+    ) async throws(RoomFailure) -> Value {
+        try reads.look(asker)
+        return try await heavyWork.perform(.log, for: asker) { () async throws(RoomFailure) in
+            try reads.look(asker)
+            return try await body()
         }
     }
 

@@ -24,6 +24,12 @@ final class LogMetrics: Sendable {
         case address = "log_address"
     }
 
+    /// The owner of a share of what is read of logs, as a label.
+    enum ReadShare: String, CaseIterable {
+        case session = "reads_session"
+        case address = "reads_address"
+    }
+
     private let appendDuration: CoreMetrics.Timer
     private let appendRooms: Recorder
     private let appendEvents: Recorder
@@ -31,6 +37,7 @@ final class LogMetrics: Sendable {
     private let appendConflicts: Counter
     private let appendFailures: [StorageFault.Kind: Counter]
     private let sharesUsedUp: [Share: Counter]
+    private let readSharesUsedUp: [ReadShare: Counter]
 
     init(factory: any MetricsFactory) {
         func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
@@ -43,6 +50,7 @@ final class LogMetrics: Sendable {
         appendConflicts = counter("backline_append_conflicts_total")
         appendFailures = eachLabel { counter("backline_append_failures_total", [("fault", $0)]) }
         sharesUsedUp = eachLabel { counter("backline_rate_limited_total", [("limit", $0)]) }
+        readSharesUsedUp = eachLabel { counter("backline_rate_limited_total", [("limit", $0)]) }
     }
 
     // MARK: Appending
@@ -70,5 +78,10 @@ final class LogMetrics: Sendable {
     /// Records that a command was refused because a share of the log is used up.
     func shareUsedUp(_ share: Share) {
         sharesUsedUp[share]?.increment()
+    }
+
+    /// Records that a read was refused because too much was read before.
+    func shareUsedUp(_ share: ReadShare) {
+        readSharesUsedUp[share]?.increment()
     }
 }

@@ -8,6 +8,11 @@ package struct ShareLimits: Sendable {
     package var maximumEventsPerSession = 24_000
     /// The same for all sessions of one address.
     package var maximumEventsPerAddress = 60_000
+    /// The KiB of logs that a session may read in a second, and five times as many at once (``ReadShares``); 0: any
+    /// number.
+    package var maximumReadKiBPerSession = 2_048
+    /// The same for all sessions of one address.
+    package var maximumReadKiBPerAddress = 8_192
     /// The signals that a session may send in a second, and five times as many at once; 0: any number.
     ///
     /// A quarter of that may go to one recipient (``SignalShares``).
