@@ -269,3 +269,8 @@ package struct StoredSnapshot: Hashable, Sendable {
         seq - seq % max(1, span)
     }
 }
+
+extension Sequence<StoredEvent> {
+    /// The bytes of all their payloads.
+    package var payloadBytes: Int { reduce(0) { $0 + $1.payload.count } }
+}

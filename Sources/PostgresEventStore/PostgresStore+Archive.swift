@@ -59,7 +59,8 @@ extension PostgresStore: LogArchive {
     ) async throws(StorageFault) -> [StoredEvent] {
         guard seq < last else { return [] }
         // Where the log has holes, as many events reach further.
-        let events = try await read(stream, after: seq, limit: min(page.rows, last - seq), bytes: page.bytes)
+        let events = try await events(
+            of: stream, after: seq, limit: min(page.rows, last - seq), bytes: page.bytes, perStatement: page.rows)
         return Array(events.prefix { $0.seq <= last })
     }
 

@@ -32,22 +32,27 @@ extension PostgresStore {
         _ stream: UUID, after seq: Int, limit: Int, bytes: Int
     ) async throws(StorageFault) -> [StoredEvent] {
         guard bytes < .max else { return try await Self.events(in: query(Call(.events, stream, seq, max(0, limit)))) }
+        return try await events(of: stream, after: seq, limit: limit, bytes: bytes, perStatement: 100)
+    }
+
+    /// Reads events until `limit` or `bytes` is reached, at most `perStatement` with one statement: one that begins with
+    /// small events may read as many large ones in vain.
+    func events(
+        of stream: UUID, after seq: Int, limit: Int, bytes: Int, perStatement: Int
+    ) async throws(StorageFault) -> [StoredEvent] {
         var (events, size): ([StoredEvent], Int) = ([], 0)
         while events.count < limit, events.isEmpty || size < bytes {
-            let room = min(limit - events.count, Self.eventsPerStatement)
+            let room = min(limit - events.count, perStatement)
             let count = min(room, Self.expectedEvents(in: bytes - size, after: events.count, size: size))
             let after = events.last?.seq ?? seq
             let page = try await Self.events(
                 in: query(Call(.eventsWithin, stream, after, count, max(1, bytes - size))))
-            size += page.reduce(0) { $0 + $1.payload.count }
+            size += page.payloadBytes
             events += page
             if page.count < count { break }
         }
         return events
     }
-
-    /// The most events that one statement of a bounded read reads.
-    private static let eventsPerStatement = 100
 
     /// The number of events that probably fill `bytes`, judged by the `count` before them; few where none were read, and
     /// at most four times as many as have been read.

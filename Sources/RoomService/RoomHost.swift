@@ -77,7 +77,7 @@ package final class RoomHost: Sendable {
                 limits: settings.heavyWork, executors: threads, jobs: jobs, metrics: HeavyWorkMetrics(factory: factory)
             ),
             clock: clock, randomness: randomness, presence: presence, shares: LogShares(settings, metrics: metrics.log),
-            reads: ReadShares(settings.shares, metrics: metrics.log),
+            readShares: ReadShares(settings.shares, metrics: metrics.log),
             signals: SignalRelay(
                 shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),
                 backlog: SignalBacklog(maximum: settings.shares.maximumWaitingSignalBytes), registry: presence,

@@ -89,10 +89,7 @@ struct AppendTests {
         let heads = try await store.heads(of: streams)
         #expect(heads.values.map(\.version.seq).reduce(0, +) == appended + streams.count)
         await store.close()
-        // The sessions' counts are complete when they have ended.
-        while try database.query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") != "1" {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await database.waitUntilSessionsHaveEnded()
         #expect(try database.query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0")
     }
 

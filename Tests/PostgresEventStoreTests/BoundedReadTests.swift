@@ -38,11 +38,27 @@ struct BoundedReadTests {
         #expect((0...3 * pages).contains(inVain))
     }
 
+    @Test func `a page of a log with a hole ends at the position given`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        let stream = try await store.makeStream()
+        let part = StreamAppend(
+            stream: stream, expected: StreamVersion(seq: 1, keyed: 0), events: (2...20).map { event($0) })
+        #expect(try await store.append([part]) == [.appended])
+        try database.query("DELETE FROM events WHERE room_id = '\(stream)' AND seq IN (4, 5, 6, 19)")
+        func page(after seq: Int, through last: Int) async throws -> [Int] {
+            try await store.events(of: stream, after: seq, through: last, page: PageLimit(rows: 100, bytes: 1_000))
+                .map(\.seq)
+        }
+        #expect(try await page(after: 2, through: 8) == [3, 7, 8])
+        #expect(try await page(after: 3, through: 6) == [])
+        #expect(try await page(after: 17, through: 20) == [18, 20])
+        #expect(try await page(after: 20, through: 20) == [])
+    }
+
     /// The number of events that statements have read, once all sessions have ended.
     private func fetchedEvents(in database: TestDatabase) async throws -> Int {
-        while try database.query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") != "1" {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await database.waitUntilSessionsHaveEnded()
         return try #require(
             Int(
                 try database.query("SELECT sum(idx_tup_fetch) FROM pg_stat_user_tables WHERE relname LIKE 'events\\_%'")

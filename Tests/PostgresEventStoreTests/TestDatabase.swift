@@ -91,6 +91,13 @@ struct TestDatabase {
         while Int(try query(sql)) ?? 0 < count { try await Task.sleep(for: .milliseconds(1)) }
     }
 
+    /// Waits until all sessions of this database have ended: then what they counted is complete.
+    func waitUntilSessionsHaveEnded() async throws {
+        while try query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") != "1" {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
     private func migrate() async throws {
         let store = try store()
         _ = try await store.migrate().get()

@@ -43,6 +43,19 @@ import Testing
         #expect(table.count == 1)
     }
 
+    @Test func `what is overdrawn is remembered until it is paid for, however many others come`() {
+        let table = Self.table(Allowance(perSecond: 10))
+        table.charge(1, 350, at: Self.start)
+        table.charge(2, 50, at: Self.start)
+        // A turn each five seconds, which is what an empty bucket takes to fill.
+        for second in stride(from: Int64(0), to: 30, by: 1) {
+            #expect((table.wait(1, at: Self.start + .seconds(second)) != nil) == (second < 31))
+            table.charge(3, at: Self.start + .seconds(second))
+        }
+        #expect(table.wait(1, at: Self.start + .seconds(31)) == nil)
+        #expect(table.count == 2)
+    }
+
     @Test func `an allowance by the minute may be used at once`() {
         let table = Self.table(Allowance(perMinute: 6, minutesAtOnce: 1))
         let taken = (0..<8).map { _ in table.take(1, at: Self.start) == nil }

@@ -93,8 +93,13 @@ import Testing
                 }
             }
             await #expect(throws: RoomFailure.self) { try await read(owner) }
+            // What is read and then cannot be used counts as well.
+            store.damage(room, .lacks(seq: 1))
+            await #expect(throws: RoomFailure.internalFault) { try await read(.guest(8)) }
+            await #expect(throws: RoomFailure.self) { try await read(.guest(8)) }
+            store.damage(room, nil)
             try await read(.guest(9))
-            #expect(node.metrics.samples["backline_rate_limited_total{limit=\"reads_session\"}"] == 3)
+            #expect(node.metrics.samples["backline_rate_limited_total{limit=\"reads_session\"}"] == 4)
         }
     }
 }

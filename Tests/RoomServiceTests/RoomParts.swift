@@ -50,7 +50,7 @@ struct RoomParts {
                 metrics: HeavyWorkMetrics(factory: PrometheusRegistry())),
             clock: ServerClock(milliseconds: { Double(clock.now) }), randomness: .system, presence: presence,
             shares: LogShares(settings, metrics: metrics.log),
-            reads: ReadShares(settings.shares, metrics: metrics.log),
+            readShares: ReadShares(settings.shares, metrics: metrics.log),
             signals: SignalRelay(
                 shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),
                 backlog: SignalBacklog(maximum: settings.shares.maximumWaitingSignalBytes), registry: presence,

@@ -87,6 +87,6 @@ final class LogShares: Sendable {
 extension StreamAppend {
     /// The bytes of its events' payloads and of its attachments.
     var payloadBytes: Int {
-        events.reduce(0) { $0 + $1.payload.count } + attachments.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
+        events.payloadBytes + attachments.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
     }
 }

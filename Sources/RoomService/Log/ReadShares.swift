@@ -3,7 +3,8 @@ import RoomDomain
 
 /// What a session and an address may read of logs in a second, over all event loops.
 ///
-/// A read is charged when its size is known, and so may overdraw a share once: more are refused until it is paid for.
+/// A read is charged when its size is known, and so the last ones, as many as run side by side, may overdraw a share:
+/// more are refused until they are paid for.
 /// What the server reads for itself, and to let a client resume, is not charged.
 final class ReadShares: Sendable {
     private let ofSession: BucketTable<SessionID>

@@ -9,7 +9,7 @@ package struct RoomHistory: Sendable {
     private let registry: RoomRegistry
     private let store: any EventStore
     private let heavyWork: HeavyWork
-    private let reads: ReadShares
+    private let shares: ReadShares
     private let clock: ServerClock
     private let logger: Logger
 
@@ -17,7 +17,7 @@ package struct RoomHistory: Sendable {
         self.registry = registry
         store = registry.dependencies.store
         heavyWork = registry.dependencies.heavyWork
-        reads = registry.dependencies.reads
+        shares = registry.dependencies.readShares
         clock = registry.dependencies.clock
         logger = registry.dependencies.logger
     }
@@ -30,8 +30,7 @@ package struct RoomHistory: Sendable {
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
         return try await read(for: asker) { () async throws(RoomFailure) in
             do {
-                var (state, bytes) = try await store.state(of: room, at: seq, logger: logger)
-                reads.charge(bytes, to: asker)
+                var state = try await store.state(of: room, at: seq, logger: logger) { shares.charge($0, to: asker) }
                 // The log may still contain data that is to be forgotten or was cleared, also since this was read.
                 let redaction = await live.redaction
                 redaction.redact(&state)
@@ -73,7 +72,7 @@ package struct RoomHistory: Sendable {
                 let count = min(limit, position.seq - seq)
                 let stored = try await store.read(
                     room.uuid, after: seq, limit: count, bytes: Self.bytesOfEvents)
-                reads.charge(stored.reduce(0) { $0 + $1.payload.count }, to: asker)
+                shares.charge(stored.payloadBytes, to: asker)
                 let events = try stored.recorded(after: seq, through: stored.last?.seq ?? seq + count)
                 let redaction = await live.redaction
                 return make(
@@ -90,9 +89,9 @@ package struct RoomHistory: Sendable {
     private func read<Value: Sendable>(
         for asker: Asker, _ body: @escaping @Sendable () async throws(RoomFailure) -> Value
     ) async throws(RoomFailure) -> Value {
-        try reads.look(asker)
+        try shares.look(asker)
         return try await heavyWork.perform(.log, for: asker) { () async throws(RoomFailure) in
-            try reads.look(asker)
+            try shares.look(asker)
             return try await body()
         }
     }

@@ -63,7 +63,7 @@ struct DecodedRoom: Sendable {
                 return .failure(error)
             }
         }
-        let bytes = (loaded.snapshot?.state.count ?? 0) + loaded.events.reduce(0) { $0 + $1.payload.count }
+        let bytes = (loaded.snapshot?.state.count ?? 0) + loaded.events.payloadBytes
         let result = bytes > longBytes ? try await dependencies.heavyWork.run(.encoding, decode) : decode()
         return try result.get()
     }

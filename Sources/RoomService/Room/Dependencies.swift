@@ -12,7 +12,7 @@ struct Dependencies: Sendable {
     var randomness: ServerRandomness
     var presence: PresenceRegistry
     var shares: LogShares
-    var reads: ReadShares
+    var readShares: ReadShares
     var signals: SignalRelay
     var bus: ClusterBus?
     /// The rooms that have counted something; nil if nothing is counted.

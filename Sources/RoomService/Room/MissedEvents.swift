@@ -33,7 +33,7 @@ struct MissedEvents: Sendable, Equatable {
             let limit = min(Self.eventsPerRead, through - end)
             let page = try await store.read(room.uuid, after: end, limit: limit, bytes: bytes - size + 1)
             guard isWhole else { return page.isEmpty ? nil : page }
-            size += page.reduce(0) { $0 + $1.payload.count }
+            size += page.payloadBytes
             guard size <= bytes, page.count == limit else { return nil }
             if end == after { first = page }
             end += limit

@@ -217,7 +217,7 @@ struct LogCounter: Sendable {
     /// Returns a room at its event `seq`; nil, with an error in the log, if it cannot be read.
     private func state(of room: UUID, at seq: Int) async throws(StorageFault) -> RoomState? {
         do {
-            return try await log.state(of: RoomID(room), at: seq, logger: logger).state
+            return try await log.state(of: RoomID(room), at: seq, logger: logger)
         } catch let fault as StorageFault {
             throw fault
         } catch {

@@ -4,7 +4,7 @@ import Synchronization
 /// An allowance for each key, over all event loops.
 ///
 /// Memory is bounded for any number of keys. A bucket that is unused for as long as it takes to fill is full, and is
-/// forgotten. If more keys arrive than that allows, the buckets that were unused for longest are forgotten before they
+/// forgotten; one that is overdrawn is kept until it is paid for. If more keys arrive than that allows, the buckets that were unused for longest are forgotten before they
 /// are full.
 package final class BucketTable<Key: Hashable & Sendable>: Sendable {
     private struct State {
@@ -80,7 +80,10 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
         guard let allowance else { return nil }
         return state.withLock { state in
             if state.current.count >= capacity || now - state.turnedAt >= allowance.refillTime {
-                state.former = state.current
+                // What is overdrawn takes longer to fill.
+                let owing = state.former.filter { $0.value.owes(allowance, at: now) }
+                state.former =
+                    owing.count < capacity ? state.current.merging(owing) { newer, _ in newer } : state.current
                 state.current = [:]
                 state.turnedAt = now
             }

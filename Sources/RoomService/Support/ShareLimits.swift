@@ -1,4 +1,4 @@
-/// What each session and address may write into rooms and send to members.
+/// What each session and address may write into rooms, read of logs and send to members.
 package struct ShareLimits: Sendable {
     /// The most events that a session may write to one room's log in a minute, and five times as many at once.
     ///

@@ -53,6 +53,12 @@ package struct TokenBucket: Equatable, Sendable {
         tokens -= Double(count)
     }
 
+    /// Whether more was used than was there, and is not paid for yet.
+    package func owes(_ allowance: Allowance, at now: NIODeadline) -> Bool {
+        var bucket = self
+        return !bucket.take(0, of: allowance, at: now)
+    }
+
     private mutating func earn(_ allowance: Allowance, at now: NIODeadline) {
         // Another thread may have read its clock later and arrived here earlier.
         if now > asOf {
