@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// A store whose whole log can be read and written, as tools need beyond the methods for servers.
 ///
-/// Every method reads or writes one page, and writes it in one transaction, so that memory is bounded however long the log is. All
-/// methods except those that import may be called while servers write the log.
+/// Every method reads or writes one page, and writes it in one transaction, so that memory is bounded however long the
+/// log is. All methods except those that import may be called while servers write the log.
 package protocol LogArchive: EventStore {
     // MARK: Reading
 

@@ -5,9 +5,9 @@ import NIOCore
 /// to (``rest(_:for:)``).
 ///
 /// A connection that cannot be accepted stays in the system's queue, which wakes the loop again at once: without a pause
-/// the loop would do nothing else. Open connections are served during the pause, and accepting resumes by itself. SwiftNIO's
-/// `AcceptBackoffHandler` delays the next read, but there is none: after an error the last read still counts as
-/// pending.
+/// the loop would do nothing else. Open connections are served during the pause, and accepting resumes by itself.
+/// SwiftNIO's `AcceptBackoffHandler` delays the next read, but there is none: after an error the last read still counts
+/// as pending.
 final class AcceptPause: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = Never

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Ends a connection as soon as it is accepted, if its address has too many that have not made a request.
 ///
-/// Nothing is allocated for such a connection. After one, the next ones wait a moment in the system's queue: whoever
+/// No handler is made for such a connection. After one, the next ones wait a moment in the system's queue: whoever
 /// opens connections without a pause wakes the event loop once for many of them, and everybody else has a turn.
 final class NewcomerGate: ChannelInboundHandler {
     typealias InboundIn = any Channel

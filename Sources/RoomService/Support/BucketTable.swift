@@ -3,9 +3,9 @@ import Synchronization
 
 /// An allowance for each key, over all event loops.
 ///
-/// Memory is bounded for any number of keys. A bucket that is unused for as long as it takes to fill is full, and is
-/// forgotten; one that is overdrawn is kept until it is paid for. If more keys arrive than that allows, the buckets that were unused for longest are forgotten before they
-/// are full.
+/// Memory is bounded for any number of keys. A bucket that is unused for as long as an empty one takes to fill is full,
+/// and is forgotten; one that is overdrawn is kept until it is paid for. If more keys arrive than that allows, the
+/// buckets that were unused for longest are forgotten before they are full.
 package final class BucketTable<Key: Hashable & Sendable>: Sendable {
     private struct State {
         /// Buckets that were used since the last turn.
@@ -82,10 +82,10 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
             if state.current.count >= capacity || now - state.turnedAt >= allowance.refillTime {
                 // What is overdrawn takes longer to fill.
                 let owing = state.former.filter { $0.value.owes(allowance, at: now) }
-                state.former =
-                    owing.count < capacity ? state.current.merging(owing) { newer, _ in newer } : state.current
+                state.former = state.current
                 state.current = [:]
                 state.turnedAt = now
+                if owing.count < capacity { for (key, bucket) in owing { state.former[key] = bucket } }
             }
             var bucket =
                 state.current[key] ?? state.former.removeValue(forKey: key) ?? TokenBucket(allowance, at: now)
