@@ -270,7 +270,8 @@ package struct StoredSnapshot: Hashable, Sendable {
     }
 }
 
-extension Sequence<StoredEvent> {
+// Of arrays, since a generic member is not specialised for its callers in other modules.
+extension [StoredEvent] {
     /// The bytes of all their payloads.
     package var payloadBytes: Int { reduce(0) { $0 + $1.payload.count } }
 }

@@ -351,15 +351,19 @@ actor PostgresPool: PollingHandler {
     }
 
     private var nextDeadline: ContinuousClock.Instant? {
-        var deadlines = connections.compactMap(\.deadline)
-        deadlines += connections.compactMap(askTime)
-        if wantsConnection, !isAwaitingNames {
-            deadlines.append(nextAttempt)
+        var next: ContinuousClock.Instant?
+        func note(_ time: ContinuousClock.Instant?) {
+            if let time { next = min(next ?? time, time) }
         }
+        for connection in connections {
+            note(connection.deadline)
+            note(askTime(about: connection))
+        }
+        if wantsConnection, !isAwaitingNames { note(nextAttempt) }
         if let request = waiting.first {
             let patience = hasEstablishedConnection ? configuration.answerTimeout : configuration.connectionWait
-            deadlines.append(request.madeAt + patience)
+            note(request.madeAt + patience)
         }
-        return deadlines.min()
+        return next
     }
 }

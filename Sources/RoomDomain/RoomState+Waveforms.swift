@@ -40,7 +40,7 @@ extension RoomState {
     // MARK: Names
 
     /// The waveforms that `events`, which are about to be applied, take from tracks.
-    package func waveforms(takenBy events: some Sequence<RoomEvent>) -> Set<WaveformName> {
+    package func waveforms(takenBy events: [RoomEvent]) -> Set<WaveformName> {
         var names: Set<WaveformName> = []
         for event in events {
             switch event {

@@ -26,11 +26,7 @@ package struct ServerClock: Sendable {
 
     /// The machine's clock; `wall` stands for the machine's time, if it is given.
     package static func system(wall: (@Sendable () -> Double)? = nil) -> ServerClock {
-        let start = ContinuousClock.now
-        return following(wall: wall ?? SystemTime.millisecondsSinceEpoch) {
-            let elapsed = (ContinuousClock.now - start).components
-            return Double(elapsed.seconds) * 1_000 + Double(elapsed.attoseconds) / 1e15
-        }
+        following(wall: wall ?? SystemTime.wall, steady: SystemTime.sinceBoot)
     }
 
     /// A clock that goes with `steady`, which counts milliseconds from anywhere, and is set ahead where `wall` is later.
