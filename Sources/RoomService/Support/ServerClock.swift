@@ -26,7 +26,11 @@ package struct ServerClock: Sendable {
 
     /// The machine's clock; `wall` stands for the machine's time, if it is given.
     package static func system(wall: (@Sendable () -> Double)? = nil) -> ServerClock {
-        following(wall: wall ?? SystemTime.wall, steady: SystemTime.sinceBoot)
+        // `ContinuousClock` makes a number of 128 bits of each time first, and every event asks for one. This one stands
+        // still while the machine sleeps, and then the wall clock is later.
+        following(wall: wall ?? SystemTime.millisecondsSinceEpoch) {
+            Double(NIODeadline.now().uptimeNanoseconds) / 1e6
+        }
     }
 
     /// A clock that goes with `steady`, which counts milliseconds from anywhere, and is set ahead where `wall` is later.
