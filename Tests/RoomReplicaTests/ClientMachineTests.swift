@@ -416,6 +416,55 @@ import Testing
         #expect(late.sent() == [.subscribe(id: 2, room: kitchen, position: position)])
     }
 
+    @Test func `what is shown from before a join, after its answer, makes the client ask once who it is`() throws {
+        let room = ServedRoom(events: Array(served.events.prefix(5)), session: .hidden)
+        var joined = ScriptedClient()
+        try joined.perform(joined.machine.follow(kitchen, at: joined.moment))
+        try joined.perform(joined.machine.start(at: joined.moment))
+        try joined.open()
+        try joined.receive(room.snapshot(at: 5))
+        try joined.post(.join(name: nil), to: kitchen, key: "k")
+        try joined.receive(ServerMessage.ack(re: 1, seq: 6, keyed: 6, result: .member(.two)))
+        _ = joined.take()
+
+        // The join may be of an epoch whose beginning comes later.
+        var begun = joined
+        try begun.receive(room.snapshot(at: 5, epoch: "another"))
+        #expect(begun.machine.room(kitchen)?.replica?.me == nil)
+        #expect(
+            begun.sent() == [.subscribe(id: 2, room: kitchen, position: Position(epoch: "another", seq: 5))])
+        try begun.receive(
+            ServerMessage.resumed(
+                re: 2, room: ServedRoom.kitchenID, epoch: "another", seq: 6, keyed: 6,
+                you: Array(#"{"member":2,"role":"guest","votes":[]}"#.utf8), presence: .nobody))
+        #expect(begun.machine.room(kitchen)?.replica?.me == OwnMembership(member: .two, role: .guest))
+        #expect(begun.sent() == [])
+
+        // Who is no member any more asks once, and takes the answer as it is.
+        try joined.receive(room.snapshot(at: 5))
+        #expect(joined.sent().count == 1)
+        try joined.receive(room.snapshot(at: 5, re: 2))
+        try joined.receive(room.snapshot(at: 5))
+        #expect(joined.sent() == [])
+        #expect(joined.machine.room(kitchen)?.replica?.me == nil)
+    }
+
+    @Test func `a question that is open as a join is answered may be answered from before it`() throws {
+        let room = ServedRoom(events: Array(served.events.prefix(5)), session: .hidden)
+        var client = ScriptedClient()
+        try client.perform(client.machine.follow(kitchen, at: client.moment))
+        try client.perform(client.machine.start(at: client.moment))
+        try client.open()
+        try client.receive(room.snapshot(at: 5))
+        try client.post(.join(name: nil), to: kitchen, key: "k")
+        try client.receive(ServerMessage.beat(time: .zero, rooms: [(ServedRoom.kitchenID, 6)]))
+        _ = client.take()
+        try client.receive(ServerMessage.ack(re: 1, seq: 6, keyed: 6, result: .member(.two)))
+        #expect(client.sent() == [])
+        try client.receive(room.resumed(at: 5, re: 2))
+        #expect(client.sent().count == 1)
+    }
+
     @Test func `a log out of reach makes the room be asked for its count before a command is repeated`() throws {
         var client = try live()
         try client.post(.pause, to: kitchen, key: "k")

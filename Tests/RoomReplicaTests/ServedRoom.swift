@@ -46,10 +46,11 @@ struct ServedRoom {
     func you(at seq: Int) -> You? { You(of: states[seq], for: session) }
 
     func snapshot(
-        at seq: Int, re: Int64? = nil, collapsed: ClosedRange<Int>? = nil, presence: Presence = .nobody
+        at seq: Int, re: Int64? = nil, epoch: String = Self.epoch, collapsed: ClosedRange<Int>? = nil,
+        presence: Presence = .nobody
     ) -> [UInt8] {
         ServerMessage.snapshot(
-            re: re, room: states[seq].id, epoch: Self.epoch, seq: seq, keyed: seq, time: Timestamp(milliseconds: 0),
+            re: re, room: states[seq].id, epoch: epoch, seq: seq, keyed: seq, time: Timestamp(milliseconds: 0),
             state: StateJSON.encode(states[seq]), you: YouJSON.encode(states[seq], session), presence: presence,
             collapsed: collapsed)
     }

@@ -387,6 +387,40 @@ test('joining tells which member the viewer is, before its event', async (t) => 
   assert.deepEqual(await outcome(join), { member: 11 });
 });
 
+test('what is shown from before a join, after its answer, makes the page ask once who the viewer is', (t) => {
+  const { store, sent, connect } = made(t, { you: undefined });
+  store.send({ type: 'join', name: 'Ines' });
+  store.receive({ type: 'ack', re: sent[0].id, seq: 8, result: { member: 11 } });
+  // The join may be of an epoch whose beginning comes later.
+  store.receive(snapshot({ epoch: 'e2', seq: 3 }));
+  assert.equal(store.room.you, null);
+  assert.deepEqual(sent[1], { type: 'subscribe', id: sent[1].id, room: ROOM, position: { epoch: 'e2', seq: 3 } });
+  store.receive({ type: 'resumed', re: sent[1].id, room: ROOM, epoch: 'e2', seq: 8, you: { member: 11, role: 'guest', votes: [] } });
+  assert.equal(store.room.you.member, 11);
+  // Who is no member any more has been told so.
+  store.receive(snapshot({ epoch: 'e2', seq: 9 }));
+  store.receive(snapshot({ epoch: 'e2', seq: 10 }));
+  assert.equal(sent.length, 2);
+  // A question that was open is answered from before the join, too.
+  const again = connect();
+  store.receive(snapshot({ epoch: 'e2', seq: 10 }));
+  store.send({ type: 'join', name: 'Ines' });
+  store.receive({ type: 'beat', time: 1, rooms: { [ROOM]: 11 } });
+  store.receive({ type: 'ack', re: again[0].id, seq: 11, result: { member: 12 } });
+  store.receive({ type: 'resumed', re: again[1].id, room: ROOM, epoch: 'e2', seq: 10 });
+  assert.deepEqual(again.map((one) => one.type), ['command', 'subscribe', 'subscribe']);
+});
+
+test('a join whose events came before its answer makes the page ask for the votes since', (t) => {
+  const { store, sent, delta } = made(t, { you: undefined });
+  store.send({ type: 'join', name: 'Ines' });
+  delta({ type: 'memberJoined', member: 11, name: 'Ines', role: 'guest' }, { type: 'voteCast', track: 1, by: 11, votes: 1, requestedSeq: 9 });
+  store.receive({ type: 'ack', re: sent[0].id, seq: 8, result: { member: 11 } });
+  assert.equal(sent[1].type, 'subscribe');
+  store.receive({ type: 'resumed', re: sent[1].id, room: ROOM, epoch: 'e1', seq: 9, you: { member: 11, role: 'guest', votes: [1] } });
+  assert.deepEqual([store.room.you.member, [...store.room.you.votes]], [11, [1]]);
+});
+
 test('while nothing is live, the time since stays; the end empties the store', async (t) => {
   const { store } = made(t);
   const vote = store.send({ type: 'vote', track: 1 });

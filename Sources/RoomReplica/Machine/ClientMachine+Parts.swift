@@ -88,7 +88,7 @@ extension ClientMachine {
             touched = rooms[index].overlay.acknowledged(
                 command.number, seq: seq, entry: entry, reached: rooms[index].replica?.position.seq ?? 0)
             if case .join = command.command, case .member(let member)? = result {
-                joined(as: member, seq: seq, index, at: now)
+                carry(rooms[index].following.joined(as: member, seq: seq), index, at: now)
             }
         } else {
             touched = rooms[index].overlay.remove(command.number)
@@ -102,18 +102,6 @@ extension ClientMachine {
             }
         } else {
             steps.append(.answered(command.number, answer))
-        }
-    }
-
-    /// The answer to the client's own `join`.
-    private mutating func joined(as member: MemberID, seq: Int, _ index: Int, at now: ClientMoment) {
-        guard let replica = rooms[index].replica, replica.me?.member != member else { return }
-        if replica.position.seq > seq {
-            // Events after the join may be the member's own votes: the room tells.
-            carry(rooms[index].following.ask(), index, at: now)
-        } else {
-            let changes = rooms[index].following.learn { $0.joined(as: member) }
-            show(changes, touched: .nothing, index)
         }
     }
 

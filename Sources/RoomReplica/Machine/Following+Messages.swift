@@ -15,7 +15,7 @@ extension Following {
             question = .none
             steps.append(.answered(keyed: snapshot.keyed))
         }
-        return steps + turn(to: .live)
+        return steps + turn(to: .live) + toldMembership()
     }
 
     /// The answer to a question from the replica's position.
@@ -27,6 +27,7 @@ extension Following {
         do throws(WrongResumption) {
             guard let changes = try replica?.take(resumed) else { return [.ask(nil)] }
             return [.changed(changes), .answered(keyed: resumed.keyed)] + reached(atLeast: resumed.position.seq)
+                + toldMembership()
         } catch {
             // A server must not send it: begin anew.
             return [.ask(nil)]
@@ -72,6 +73,28 @@ extension Following {
     }
 
     // MARK: Parts
+
+    /// The client's own `join` was acknowledged.
+    mutating func joined(as member: MemberID, seq: Int) -> [Step] {
+        joinedAs = member
+        guard let replica, replica.me?.member != member else { return [] }
+        // Events after the join may be the member's own votes: the room tells.
+        guard replica.position.seq <= seq else { return ask() }
+        return [.changed(learn { $0.joined(as: member) })]
+    }
+
+    /// The room has shown who the client is.
+    ///
+    /// The answer to the own `join` overtakes what the room shows, also the beginning of the epoch that the join is of.
+    /// What is shown then is from before the join, and the join's event does not say whose it is: the room is asked
+    /// again, once, because the membership may as well have ended.
+    private mutating func toldMembership() -> [Step] {
+        guard let joinedAs, replica?.me?.member != joinedAs else { return [] }
+        let steps = ask()
+        // A question that is open may be answered from before the join as well.
+        if !steps.isEmpty { self.joinedAs = nil }
+        return steps
+    }
 
     /// Learns something from the answer to a command.
     package mutating func learn(_ change: (inout Replica) -> [RoomChange]) -> [RoomChange] {

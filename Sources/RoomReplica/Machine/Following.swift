@@ -51,6 +51,8 @@ package struct Following: Sendable {
     package internal(set) var phase: Phase
     var question = Question.none
     var isConnected = false
+    /// Who the client is by the newest answer to its own `join`; nil once the room was asked because it has shown other.
+    var joinedAs: MemberID?
 
     package init(_ reference: RoomReference) {
         self.reference = reference

@@ -97,6 +97,8 @@ export class Store {
   #lastId = 0;
   /** The id of a `subscribe` without an answer. */
   #subscribing = 0;
+  /** Who the viewer is by the newest answer to `join`; 0 once the room was asked because it has shown other. */
+  #joinedAs = 0;
   /** @type {any} */
   #timer;
 
@@ -456,7 +458,8 @@ export class Store {
       case 'resumed':
         this.#subscribing = 0;
         if (!this.#follow(() => room.resumed(message))) return;
-        return this.#live(message.keyed);
+        this.#live(message.keyed);
+        return this.#toldMembership();
       case 'delta':
         this.#follow(() => {
           if (message.from > room.seq + 1) throw new Gap();
@@ -492,6 +495,7 @@ export class Store {
     this.#settleAcked(isOther);
     this.#emit('snapshot', this.room);
     this.#live(message.keyed);
+    this.#toldMembership();
   }
 
   /** @param {number|undefined} keyed */
@@ -537,9 +541,37 @@ export class Store {
     if (room && message.keyed !== undefined) room.keyed = Math.max(room.keyed ?? 0, message.keyed);
     if (!entry) return;
     entry.ack = { seq: message.seq, result: message.result };
-    if (room && entry.command.type === 'join' && message.result?.member) this.touch(room.joined(message.result.member));
+    if (entry.command.type === 'join' && message.result?.member) this.#joined(message.result.member, message.seq);
     this.#settleAcked();
     this.#pump();
+  }
+
+  /**
+   * The viewer's own `join` was acknowledged.
+   *
+   * @param {number} member
+   * @param {number} seq
+   */
+  #joined(member, seq) {
+    const { room } = this;
+    this.#joinedAs = member;
+    if (!room || room.you?.member === member) return;
+    // Events after the join may be the viewer's own votes: the room tells.
+    if (room.seq <= seq) this.touch(room.joined(member));
+    else if (!this.#subscribing) this.#subscribe(true);
+  }
+
+  /**
+   * The room has shown who the viewer is.
+   *
+   * The answer to `join` overtakes what the room shows, also the beginning of the epoch that the join is of. What is
+   * shown then is from before the join, and the join's event does not say whose it is: the room is asked again, once,
+   * because the membership may as well have ended.
+   */
+  #toldMembership() {
+    if (!this.#joinedAs || this.room?.you?.member === this.#joinedAs || this.#subscribing) return;
+    this.#joinedAs = 0;
+    this.#subscribe(true);
   }
 
   /** @param {{re?: number, code: string, message: string, retryAfterMs?: number}} message */
