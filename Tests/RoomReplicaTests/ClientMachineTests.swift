@@ -457,7 +457,7 @@ import Testing
         try client.open()
         try client.receive(room.snapshot(at: 5))
         try client.post(.join(name: nil), to: kitchen, key: "k")
-        try client.receive(ServerMessage.beat(time: .zero, rooms: [(ServedRoom.kitchenID, 6)]))
+        try client.receive(ServerMessage.beat(time: Timestamp(milliseconds: 0), rooms: [(ServedRoom.kitchenID, 6)]))
         _ = client.take()
         try client.receive(ServerMessage.ack(re: 1, seq: 6, keyed: 6, result: .member(.two)))
         #expect(client.sent() == [])

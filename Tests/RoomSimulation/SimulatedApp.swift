@@ -20,6 +20,8 @@ final class SimulatedApp {
         var isForgotten = false
         /// What the app was told, if anything.
         var answer: CommandAnswer?
+        /// The epoch of its replica then.
+        var answeredIn: String?
         /// The room's head when it was sent first; nil before.
         var firstSent: Int?
         /// How often it was sent to a room that refused it, or that has not told what became of it.

@@ -24,8 +24,9 @@ extension Truth {
     ///
     /// An acknowledgement names the last of the events that the command causes in the state before them, or a state in
     /// which it causes none. A refusal is the result of deciding on some state. That state must lie between the command
-    /// and the answer.
-    func judge(_ answer: Answer) {
+    /// and the answer. It may be the refusal of a command `earlier` behind which the command was put off, although that
+    /// one was decided anew since.
+    func judge(_ answer: Answer, behind earlier: RoomCommand? = nil) {
         switch answer.outcome {
         case .acknowledged(let seq, let keyed, let result):
             if let problem = problem(of: answer, acknowledgedWith: seq, keyed, result) {
@@ -37,7 +38,9 @@ extension Truth {
             guard let room = room(answer.room) else { return complain("wish \(answer.wish) is refused by no room") }
             let isRight = (answer.head.asked...max(answer.head.asked, answer.head.answered)).contains { seq in
                 guard room.states.indices.contains(seq) else { return false }
-                return Self.says(room.states[seq], refusal, answer)
+                return [answer.command, earlier].compactMap { $0 }.contains {
+                    Self.says(room.states[seq], refusal, of: $0, by: answer.actor)
+                }
             }
             if !isRight {
                 complain(
@@ -52,11 +55,13 @@ extension Truth {
     }
 
     /// Whether a state gives this refusal, now or after temporary conditions have ended.
-    private static func says(_ state: RoomState, _ refusal: RoomRefusal, _ answer: Answer) -> Bool {
-        let times = [Timestamp(milliseconds: 0), Timestamp(milliseconds: .max)] + answer.command.deckTimes
+    private static func says(
+        _ state: RoomState, _ refusal: RoomRefusal, of command: RoomCommand, by actor: Actor
+    ) -> Bool {
+        let times = [Timestamp(milliseconds: 0), Timestamp(milliseconds: .max)] + command.deckTimes
         return times.contains { now in
             do throws(RoomRefusal) {
-                _ = try state.decide(answer.command, by: answer.actor, at: now)
+                _ = try state.decide(command, by: actor, at: now)
                 return false
             } catch {
                 switch (refusal, error) {

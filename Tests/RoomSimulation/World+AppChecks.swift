@@ -21,7 +21,7 @@ extension World {
             case .enqueue, .leave, .join, .removeTracks, .syncDeck: return
             case .vote(let track), .unvote(let track):
                 guard seen.insert([place, track.rawValue]).inserted, case .vote = posted.command,
-                    isOnItsWay(posted, of: app, reached: replica.position.seq), let votes = room.votes(of: track)
+                    isOnItsWay(posted, of: app, reached: replica.position), let votes = room.votes(of: track)
                 else { continue }
                 if !votes.isMine {
                     truth.complain("app \(app.number) does not show its vote \(posted.number.rawValue) for \(track)")
@@ -35,11 +35,14 @@ extension World {
     }
 
     /// Whether a command was given in this life of the program, and is unanswered, or acknowledged ahead of the replica.
-    private func isOnItsWay(_ posted: SimulatedApp.Posted, of app: SimulatedApp, reached: Int) -> Bool {
+    ///
+    /// An acknowledgement overtakes the beginning of its epoch, and then says nothing about the replica's next one: what
+    /// it is of is shown when its event comes.
+    private func isOnItsWay(_ posted: SimulatedApp.Posted, of app: SimulatedApp, reached: Position) -> Bool {
         guard posted.life == app.life, posted.number.rawValue > 0 else { return false }
         switch posted.answer {
         case nil: return app.machine?.room(.id(posted.room))?.pending.contains { $0.number == posted.number } ?? false
-        case .acknowledged(let seq, _): return reached < seq
+        case .acknowledged(let seq, _): return reached.seq < seq && reached.epoch == posted.answeredIn
         case .refused, .superseded, .expired, .outcomeUnknown: return false
         }
     }
@@ -92,11 +95,16 @@ extension World {
         app.machine = nil
     }
 
-    /// Whether an earlier life of the program has joined a room and was not told: an event does not say whose it is.
+    /// Whether the program has joined a room and was not told, or only in an earlier life: an event does not say whose
+    /// it is.
     private func hasLostJoin(_ app: SimulatedApp, _ room: RoomID) -> Bool {
         app.posted.contains { posted in
-            guard case .join = posted.command else { return false }
-            return posted.room == room && posted.firstSent != nil && posted.answer == nil && posted.life < app.life
+            guard case .join = posted.command, posted.room == room, posted.firstSent != nil else { return false }
+            switch posted.answer {
+            case .outcomeUnknown: return true
+            case nil: return posted.life < app.life
+            case .acknowledged, .refused, .superseded, .expired: return false
+            }
         }
     }
 

@@ -199,8 +199,14 @@ extension World {
         _ answer: Truth.Answer, to id: Int64?, after earlier: Int64?, on socket: SimulatedApp.Socket,
         of app: SimulatedApp
     ) {
-        var isRateLimited = false
-        if case .failed(.refused(.rateLimited)) = answer.outcome { isRateLimited = true }
+        let isRateLimited: Bool
+        let isPutOff: Bool
+        switch answer.outcome {
+        case .failed(.refused(.rateLimited)): (isRateLimited, isPutOff) = (true, true)
+        case .failed(.unavailable), .failed(.outcomeUnknown), .failed(.busy): (isRateLimited, isPutOff) = (false, true)
+        case .acknowledged, .keyReused, .failed(.refused), .failed(.noSuchRoom), .failed(.internalFault):
+            (isRateLimited, isPutOff) = (false, false)
+        }
         let isBehind = earlier.flatMap { app.isPutOff[.init(socket: socket.id, number: $0)] }
         if let earlier, isRateLimited, isBehind == nil {
             app.unjudged[.init(socket: socket.id, number: earlier), default: []].append(answer)
@@ -209,8 +215,11 @@ extension World {
         }
         guard let id else { return }
         let sent = SimulatedApp.SentCommand(socket: socket.id, number: id)
-        app.isPutOff[sent] = isRateLimited
-        for later in app.unjudged.removeValue(forKey: sent) ?? [] where !isRateLimited { truth.judge(later) }
+        app.isPutOff[sent] = isPutOff
+        // The room may have refused the earlier one for now, and decided it anew after another server's append.
+        for later in app.unjudged.removeValue(forKey: sent) ?? [] where !isPutOff {
+            truth.judge(later, behind: answer.command)
+        }
     }
 
     private func answered(

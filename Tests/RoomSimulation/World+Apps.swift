@@ -203,5 +203,6 @@ extension World {
         case .acknowledged, .refused, .outcomeUnknown: break
         }
         app.posted[place].answer = answer
+        app.posted[place].answeredIn = app.machine?.room(.id(app.posted[place].room))?.replica?.position.epoch
     }
 }
