@@ -39,9 +39,27 @@ package enum StorageFault: Error, Hashable, Sendable {
         )
     }
 
+    /// The store's description of the fault; nil where it was closed.
+    package var cause: Cause? {
+        switch self {
+        case .unreachable(let cause), .outcomeUnknown(let cause), .transient(let cause), .exhausted(let cause),
+            .rejected(let cause), .corrupt(let cause):
+            cause
+        case .closed: nil
+        }
+    }
+
     /// Whether the request can never be carried out.
     package var isWrongRequest: Bool {
         if case .rejected(let cause) = self { !cause.mayPass } else { false }
+    }
+
+    /// The code of a server that can be read and takes no writes: PostgreSQL's SQLSTATE.
+    package static let readOnly = "25006"
+
+    /// Whether the store can be read and takes no writes, which waiting seldom changes.
+    package var isReadOnly: Bool {
+        if case .unreachable(let cause) = self { cause.code == Self.readOnly } else { false }
     }
 
     /// Whether the request may have been carried out although it failed.

@@ -20,8 +20,9 @@ extension HTTPConnectionHandler {
             }
             if exchange.isEnding {
                 head.headers.replaceOrAdd(name: "Connection", value: "close")
-            } else if isKeptByWord {
+            } else {
                 head.headers.replaceOrAdd(name: "Connection", value: "keep-alive")
+                if let keepAlive { head.headers.replaceOrAdd(name: "Keep-Alive", value: keepAlive) }
             }
             queue.append(.head(head))
         case .body(let body):
@@ -35,6 +36,13 @@ extension HTTPConnectionHandler {
             exchange.answerEnded()
             pump()
         }
+    }
+
+    /// The time for which the connection waits for another request, so that a proxy leaves it before it is closed; nil
+    /// below a second.
+    private var keepAlive: String? {
+        let seconds = dependencies.limits.idle.nanoseconds / 1_000_000_000
+        return seconds > 0 ? "timeout=\(seconds)" : nil
     }
 
     /// Flushes only after HTTP has ended: answers are flushed slice by slice.

@@ -79,8 +79,6 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
     var isPumping = false
     /// Whether the answer has no body because the request is HEAD.
     var isHead = false
-    /// Whether the peer asked to keep the connection, as HTTP/1.0 requires.
-    var isKeptByWord = false
     /// Whether everything that the HTTP server writes is dropped until the end of the answer.
     var isAnswerDropped = false
     /// Objects that are kept alive until the answer has been sent.
@@ -255,7 +253,6 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
             isLast = true
         }
         isHead = head.method == .HEAD
-        isKeptByWord = head.version == .http1_0 && !isLast
         isAnswerDropped = false
         knownBody = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
         if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }

@@ -33,11 +33,17 @@ package final class PostgresStore: EventStore {
         await pool.close()
     }
 
+    private static let takesNoWrites =
+        "the server takes no writes: it is a standby, or default_transaction_read_only is on"
+
+    /// Whether there are other servers to try where one cannot be used.
+    package var hasOtherServers: Bool { configuration.hosts.count > 1 }
+
     package func checkHealth() async throws(StorageFault) {
         let answer = try await query(Call(.health))
         guard let row = answer.rows.first else { throw .corrupt(.init(message: "no answer to a health check")) }
         guard try !answer.bool(row, 0) else {
-            throw .unreachable(.init(code: "25006", message: "the server takes no writes"))
+            throw .unreachable(.init(code: StorageFault.readOnly, message: Self.takesNoWrites))
         }
         guard try answer.bool(row, 1) else {
             throw .rejected(.init(code: "42501", message: "permission denied to append to the event log"))

@@ -5,7 +5,7 @@ package struct ConnectionTimes: Sendable {
     /// The time within which a connection must complete TLS and the head of its first request; later it is closed.
     package var handshakeTimeout = TimeAmount.seconds(10)
     /// The time after which an idle HTTP connection is closed.
-    package var httpIdleTimeout = TimeAmount.seconds(60)
+    package var httpIdleTimeout = TimeAmount.seconds(130)
     /// The time that a request's body may take, beside a second for each KiB of it that has arrived.
     package var bodyGrace = TimeAmount.seconds(10)
     /// The interval of pings and beats.

@@ -56,10 +56,11 @@ package final class RoomServer: Service, Sendable {
         rooms.sessionEnding.whenEnded { session in
             for feed in self.feeds { feed.onLoop { $0.sessionEnded(session) } }
         }
+        let foreignOrigins = ForeignOriginLog(logger: logger)
         let api = HTTPAPI(
             rooms: rooms, settings: settings, feeds: feeds, addresses: addresses, admission: admission,
-            authenticator: authenticator, isStopping: { self.stop.hasBegun }, metrics: { await self.exposition() },
-            logger: logger)
+            authenticator: authenticator, foreignOrigins: foreignOrigins, isStopping: { self.stop.hasBegun },
+            metrics: { await self.exposition() }, logger: logger)
         let connections = connections
         let http = HTTPConnections(
             responder: api.responder(), settings: settings, admission: admission, activity: requests,
@@ -69,7 +70,7 @@ package final class RoomServer: Service, Sendable {
             checks: ServerOpeningChecks(
                 authenticator: authenticator, rooms: rooms.registry, admission: admission, jobs: connections,
                 draining: { self.isDraining }),
-            http: http, plainRequests: PlainRequestGate(settings),
+            foreignOrigins: foreignOrigins, http: http, plainRequests: PlainRequestGate(settings),
             resources: try settings.tls.map { _ in try TLSEventLoopGroupResources(group) })
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)

@@ -20,7 +20,7 @@ package struct RoomServerSettings: Sendable {
     /// The page that the server shows to browsers.
     package var page = WebSource.embedded
     /// Origins whose pages may open sockets beside the server's own.
-    package var allowedOrigins: Set<String> = []
+    package var allowedOrigins: Set<WebOrigin> = []
     /// Verifies the tokens of another identity provider; nil: only the server's own are accepted.
     package var tokens: TokenVerifier?
     /// The proxies whose `X-Forwarded-For` is trusted; the field of any other peer is ignored.

@@ -49,7 +49,7 @@ package final class RoomHost: Sendable {
     ) {
         self.settings = settings
         self.clock = clock
-        health = LogHealth(store: store, jobs: jobs, loop: loops[0])
+        health = LogHealth(store: store, jobs: jobs, loop: loops[0], logger: logger)
         sessions = SessionRegistry(
             store: store, clock: clock, randomness: randomness, lifetimeMs: settings.sessionLifetimeMs,
             logIsShared: settings.logIsShared, health: health)

@@ -6,10 +6,23 @@ enum Environment {
     /// All variables.
     static let all = ProcessInfo.processInfo.environment
 
-    /// A variable's text; nil if it is not set or is empty.
+    /// A variable's text; nil if it is not set, is empty, or is the platform's own.
     static subscript(_ name: String) -> String? {
-        guard let text = all[name], !text.isEmpty else { return nil }
+        guard let text = all[name], !text.isEmpty, !isServiceAddress(name, text) else { return nil }
         return text
+    }
+
+    /// The names of the variables that would be settings and are the platform's own.
+    static var serviceAddresses: [String] {
+        all.filter { $0.key.hasPrefix("BACKLINE_") && isServiceAddress($0.key, $0.value) }.keys.sorted()
+    }
+
+    /// Whether a variable names the address of a service of the platform.
+    ///
+    /// Kubernetes and Docker set `NAME_PORT=tcp://ADDRESS:PORT` for each service beside a container. Of one with the name
+    /// `backline`, that is the variable of this program's port.
+    private static func isServiceAddress(_ name: String, _ text: String) -> Bool {
+        name.hasSuffix("_PORT") && ["tcp://", "udp://", "sctp://"].contains { text.hasPrefix($0) }
     }
 
     /// The variable for a flag.

@@ -112,6 +112,11 @@ struct Serve: AsyncParsableCommand {
             return handler
         }
         let logger = Logger(label: "backline")
+        for name in Environment.serviceAddresses {
+            logger.notice(
+                "The platform has set a variable to the address of a service; it counts as not set",
+                metadata: ["variable": "\(name)"])
+        }
         // All settings are checked before anything is opened or made.
         var settings = try serverSettings(node: node)
         settings.tokens = try identities.verifier()
@@ -128,6 +133,7 @@ struct Serve: AsyncParsableCommand {
         let workers = HeavyWorkThreads(for: roomSettings.heavyWork)
         do {
             try await prepareSchema(of: opened, logger: logger)
+            try await checkWriting(opened, logger: logger)
             try await serve(opened, settings, roomSettings, threads: threads, workers, logger)
         } catch {
             await workers.stop()
@@ -193,13 +199,10 @@ struct Serve: AsyncParsableCommand {
         host.hasPrefix("[") && host.hasSuffix("]") && host.contains(":") ? String(host.dropFirst().dropLast()) : host
     }
 
-    /// Returns an origin as browsers send it: scheme, host and, unless it is the scheme's default, port.
-    private static func checkedOrigin(_ text: String) throws -> String {
-        let origin = text.lowercased()
-        let parts = origin.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, ["http", "https"].contains(parts[0]), !parts[1].isEmpty,
-            !parts[1].contains(where: { "/?#@ ".contains($0) })
-        else { throw Failure.usage("--origin: '\(text)' is not an origin; expected, for example, https://example.org") }
+    private static func checkedOrigin(_ text: String) throws -> WebOrigin {
+        guard let origin = WebOrigin(text) else {
+            throw Failure.usage("--origin: '\(text)' is not an origin; expected, for example, https://example.org")
+        }
         return origin
     }
 
@@ -266,9 +269,32 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Waits up to half a minute for a database that may still be starting.
+    /// Makes sure that the log can be written, as far as waiting does not help.
+    ///
+    /// A full disk, or commits that wait for a standby, do not keep a server from showing its rooms.
+    private func checkWriting(_ opened: OpenStore, logger: Logger) async throws {
+        for attempt in 1... {
+            do throws(StorageFault) {
+                return try await opened.eventStore.probeWriting()
+            } catch {
+                guard error.isReadOnly || error.isWrongRequest else { return }
+                guard error.isReadOnly, opened.hasOtherServers, attempt < Self.attempts else {
+                    throw Failure.unavailable("the event log cannot be written: \(error.explanation)")
+                }
+                logger.warning(
+                    "The event log cannot be written; trying the next server",
+                    metadata: ["cause": "\(error.explanation)"])
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+
+    /// The attempts to reach a database that may still be starting, one a second.
+    private static let attempts = 30
+
+    /// Waits for a database that may still be starting.
     private func reachable(_ opened: OpenStore, logger: Logger) async throws -> SchemaState {
-        for _ in 0..<30 {
+        for _ in 0..<Self.attempts {
             do {
                 return try await opened.schemaState()
             } catch .unreachable(let cause) {

@@ -148,7 +148,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "An HTTP connection on which nothing happens for this long is closed. [BACKLINE_HTTP_IDLE_SECONDS; default: 60]",
+            "An HTTP connection on which nothing happens for this long is closed. [BACKLINE_HTTP_IDLE_SECONDS; default: 130]",
             valueName: "s"))
     var httpIdleSeconds: String?
 

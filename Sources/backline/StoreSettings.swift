@@ -138,6 +138,14 @@ enum OpenStore {
         if case .postgres = self { true } else { false }
     }
 
+    /// Whether another server may be found where one takes no writes.
+    var hasOtherServers: Bool {
+        switch self {
+        case .memory, .sqlite: false
+        case .postgres(let store): store.hasOtherServers
+        }
+    }
+
     /// Makes the bus to the other servers on the same log; nil if there can be none.
     func makeNodeBus() throws -> (any NodeBus)? {
         guard case .postgres(let store) = self else { return nil }
@@ -195,11 +203,7 @@ enum OpenStore {
 extension StorageFault {
     /// The fault, worded for an operator.
     var explanation: String {
-        switch self {
-        case .unreachable(let cause), .outcomeUnknown(let cause), .transient(let cause), .exhausted(let cause),
-            .rejected(let cause), .corrupt(let cause):
-            cause.code.isEmpty ? cause.message : "\(cause.message) (\(cause.code))"
-        case .closed: "it was closed"
-        }
+        guard let cause else { return "it was closed" }
+        return cause.code.isEmpty ? cause.message : "\(cause.message) (\(cause.code))"
     }
 }

@@ -265,7 +265,7 @@ class Server(Address):
         self.kept.since = time.monotonic()
 
     def _has_kept(self):
-        """Whether this thread has a connection that the server has not closed, and is not about to: after 60 s."""
+        """Whether this thread has a connection that the server has not closed, and is not about to: after 130 s."""
         connection = getattr(self.kept, "connection", None)
         return (
             connection is not None and connection.sock is not None and time.monotonic() - self.kept.since < 30

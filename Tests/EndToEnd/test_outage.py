@@ -15,6 +15,31 @@ def spare_cluster():
         yield made
 
 
+def _start(url):
+    """Starts a server that cannot do its work; returns its exit code and its output."""
+    ended = backline.run("serve", "--plain", "--port", "0", "--store", "postgres", "--database-url", url)
+    return ended.returncode, ended.stderr
+
+
+def test_a_database_that_takes_no_writes_ends_a_start_with_its_reason(cluster):
+    url = cluster.database()
+    name = url.rpartition("/")[2]
+    cluster.sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on", "postgres")
+    code, said = _start(url)
+    assert code == 69, said
+    assert "takes no writes" in said.splitlines()[-1]
+
+
+def test_a_database_whose_role_may_not_write_ends_a_start_with_its_reason(cluster):
+    url = cluster.database()
+    name = url.rpartition("/")[2]
+    cluster.sql("CREATE ROLE reader LOGIN", "postgres")
+    cluster.sql("GRANT USAGE ON SCHEMA public TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader", name)
+    code, said = _start(url.replace("backline@", "reader@"))
+    assert code == 69, said
+    assert "permission denied" in said.splitlines()[-1]
+
+
 @pytest.fixture
 def own_cluster(spare_cluster):
     """A cluster that a test may stop."""

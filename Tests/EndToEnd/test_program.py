@@ -237,6 +237,21 @@ def test_a_bad_setting_in_the_environment_is_one_line_and_exit_64(name, value, t
     assert not os.path.exists(tmp_path / "data")
 
 
+def test_the_address_of_a_service_that_the_platform_sets_is_no_port():
+    """Of a service named `backline`, Kubernetes and Docker set the variable of the port."""
+    links = {
+        "BACKLINE_PORT": "tcp://10.96.12.7:8443", "BACKLINE_SERVICE_HOST": "10.96.12.7",
+        "BACKLINE_SERVICE_PORT": "8443", "BACKLINE_PORT_8443_TCP": "tcp://10.96.12.7:8443",
+        "BACKLINE_PORT_8443_TCP_PORT": "8443",
+    }
+    # The port is read before what is wrong here.
+    ended = backline.run("serve", "--metrics-address", "nowhere", environment=links)
+    notice, error = ended.stderr.splitlines()
+    assert ended.returncode == 64
+    assert "variable=BACKLINE_PORT" in notice and "counts as not set" in notice
+    assert error.startswith("backline: --metrics-address: ")
+
+
 def test_a_second_server_on_one_embedded_store_is_one_clear_line(servers, tmp_path):
     servers(store=("--store", "sqlite", "--data", str(tmp_path))).start()
     result = backline.run("serve", "--store", "sqlite", "--port", "0", "--data", str(tmp_path))

@@ -56,7 +56,15 @@ struct HTTPConnectionHandlerTests {
     @Test func `fields are added where an answer lacks them`() throws {
         try channel.writeInbound(ByteBuffer(string: request))
         server.answer("yes", ["x-two": "own"])
-        #expect(try sent() == "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nx-two: own\r\nX-One: 1\r\n\r\nyes")
+        let kept = "Connection: keep-alive\r\nKeep-Alive: timeout=60\r\n"
+        #expect(try sent() == "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nx-two: own\r\nX-One: 1\r\n\(kept)\r\nyes")
+    }
+
+    @Test func `the last answer says so, and no time for which the connection is kept`() throws {
+        try channel.writeInbound(ByteBuffer(string: "GET /a HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"))
+        server.answer("yes")
+        let sent = try sent()
+        #expect(sent.contains("Connection: close\r\n") && !sent.contains("Keep-Alive"))
     }
 
     @Test func `a violation behind a request is answered behind its answer`() throws {

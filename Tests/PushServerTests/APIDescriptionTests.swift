@@ -52,7 +52,7 @@ import Testing
             rooms: rooms, settings: settings, feeds: [], addresses: AddressLimit(maximum: 0, proxies: []),
             admission: Admission(settings, registry: PrometheusRegistry()),
             authenticator: Authenticator(rooms: rooms, tokens: settings.tokens, logger: logger),
-            isStopping: { false }, metrics: { [] }, logger: logger)
+            foreignOrigins: ForeignOriginLog(logger: logger), isStopping: { false }, metrics: { [] }, logger: logger)
         let routes = api.router().routes.filter { $0.method != .head }.map { "\($0.method.rawValue) \($0.path)" }
         // The page's routes are files, and no operations of the API.
         return Set(routes).subtracting(Routes.all.filter { $0.policy.content == .page }.map { "GET \($0.pattern)" })

@@ -43,7 +43,7 @@ final class OpeningServer {
             loop: loop,
             rules: SocketGate.Rules(
                 origins: OriginRule(allowed: [], isSecure: true), earlyBytes: Self.earlyBytes),
-            checks: checks, sockets: sockets)
+            checks: checks, sockets: sockets, foreignOrigins: ForeignOriginLog(logger: logger))
     }
 
     deinit {

@@ -95,7 +95,8 @@ import WebSocketCodec
             for _ in 0..<before { connection.answer() }
             #expect(connection.requests == Array(repeating: "/healthz", count: before))
             let sent = try connection.sent()
-            answers.append(sent.replacing("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", with: ""))
+            let kept = "Content-Length: 0\r\nConnection: keep-alive\r\nKeep-Alive: timeout=60\r\n"
+            answers.append(sent.replacing("HTTP/1.1 200 OK\r\n\(kept)\r\n", with: ""))
         }
         #expect(Set(answers).count == 1)
         #expect(answers[0].hasPrefix(target == "/v1/sockets" ? "HTTP/1.1 404 \r\n" : "opened "))

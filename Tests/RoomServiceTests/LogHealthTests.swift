@@ -1,5 +1,7 @@
 import EventStorage
+import InMemoryLogging
 import NIOCore
+import RoomDomain
 import RoomService
 import Synchronization
 import Testing
@@ -72,6 +74,45 @@ import Testing
                 #expect(answers.soFar == [nil, Self.late])
                 #expect(gate.arrived == 1)
             }
+        }
+    }
+
+    /// The lines about whether the server is ready, by their beginnings and causes.
+    private func told(_ node: Node) -> [String] {
+        node.log.entries.compactMap { line in
+            let text = "\(line.message)"
+            guard text.contains("the server is") else { return nil }
+            return line.metadata["cause"].map { "not ready: \($0)" } ?? "ready"
+        }
+    }
+
+    @Test func `the operator is told once when the log takes no writes, and once when it does again`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let readOnly = StorageFault.unreachable(.init(code: StorageFault.readOnly, message: "takes no writes"))
+            node.store.next(.append, .fails(readOnly), .fails(readOnly))
+            for name in ["A", "B"] { _ = try await node.tell(.rename(name: name), in: room, by: owner) }
+            #expect(told(node) == ["not ready: takes no writes"])
+            _ = try await node.tell(.rename(name: "C"), in: room, by: owner)
+            #expect(told(node) == ["not ready: takes no writes", "ready"])
+        }
+    }
+
+    @Test func `a cause that comes and goes is told once in ten seconds, and a conflict never`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            func fail(with fault: StorageFault) async throws {
+                node.store.next(.append, .fails(fault))
+                _ = try await node.tell(.rename(name: "A"), in: room, by: owner)
+                _ = try await node.tell(.rename(name: "B"), in: room, by: owner)
+            }
+            let full = StorageFault.exhausted(.init(code: "53100", message: "the disk is full"))
+            for _ in 0..<3 { try await fail(with: full) }
+            try await fail(with: .transient(.init(code: "40P01", message: "a deadlock")))
+            #expect(told(node) == ["not ready: the disk is full", "ready"])
+            await node.advance(by: .seconds(10))
+            try await fail(with: full)
+            #expect(told(node).count == 4)
         }
     }
 }

@@ -42,8 +42,8 @@ struct RoomParts {
         dependencies = Dependencies(
             store: store,
             groupCommit: GroupCommit(
-                store: store, health: LogHealth(store: store, jobs: jobs, loop: loop), loop: loop, metrics: metrics.log,
-                logger: logger),
+                store: store, health: LogHealth(store: store, jobs: jobs, loop: loop, logger: logger), loop: loop,
+                metrics: metrics.log, logger: logger),
             batchedReads: BatchedReads(store: store, jobs: jobs), jobs: jobs,
             heavyWork: HeavyWork(
                 limits: settings.heavyWork, executors: { _ in nil }, jobs: jobs,

@@ -84,6 +84,15 @@ test('where the cookie of a new session is not kept, the address is insecure', a
   assert.equal(states.at(-1), 'insecure');
 });
 
+test('a page that is not the server’s own hears of it', async (t) => {
+  const { last, pass, answers, states } = await linked(t);
+  answers['GET /v1/session'] = [200, { session: { id: 's1', name: 'Ana' } }];
+  answers['POST /v1/sessions'] = [403, { status: 403, code: 'forbidden' }];
+  last().end();
+  await pass(0);
+  assert.equal(states.at(-1), 'foreign');
+});
+
 test('where too many sessions were made, the next attempt waits as long as the server says', async (t) => {
   const { answers, last, pass, sockets } = await linked(t);
   answers['GET /v1/session'] = EXPIRED;

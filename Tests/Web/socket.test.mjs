@@ -193,6 +193,32 @@ test('a visitor whose session has expired gets a new one; where the cookie is no
   assert.deepEqual([store.link.state, store.link.code], ['ended', 'insecure']);
 });
 
+test('a server that does not take this page for its own refuses sockets for good, and is told from no connection', async (t) => {
+  const { last, store, pass, answers, requests } = await linked(t);
+  answers['GET /v1/rooms/7K3M9Q/events'] = [200, { events: [], seq: 7 }];
+  answers['POST /v1/sessions'] = problem(400, 'bad_request');
+  last().end();
+  await pass(0);
+  assert.deepEqual([store.link.state, requests.at(-1)], ['waiting', ['POST', '/v1/sessions', { name: '' }]]);
+  await pass(1000);
+  answers['POST /v1/sessions'] = problem(403, 'forbidden');
+  last().end();
+  await pass(0);
+  assert.deepEqual([store.link.state, store.link.code], ['ended', 'foreign']);
+});
+
+test('a visitor without a session is told at once where the page is not the server’s own', async (t) => {
+  const world = browser(t, { session: null });
+  world.answers['POST /v1/sessions'] = problem(403, 'forbidden');
+  world.answers['GET /v1/rooms/7K3M9Q/events'] = problem(401, 'unauthorized');
+  const store = new Store({ frame: () => {}, now: () => Date.now() });
+  const link = new RoomLink(store, '7K3M9Q');
+  t.after(() => link.close());
+  link.open();
+  await world.settle();
+  assert.deepEqual([store.link.state, store.link.code, world.sockets.length], ['ended', 'foreign', 0]);
+});
+
 test('where too many sessions were made, the next attempt waits, and the session has the same name', async (t) => {
   const { sockets, last, pass, answers, requests } = await linked(t);
   answers['GET /v1/rooms/7K3M9Q/events'] = problem(401, 'unauthorized');

@@ -8,6 +8,7 @@ struct ConnectionSetup: Sendable {
     let addresses: AddressLimit
     let admission: Admission
     let checks: ServerOpeningChecks
+    let foreignOrigins: ForeignOriginLog
     let http: HTTPConnections
     let plainRequests: PlainRequestGate
     /// What the TLS handlers of an event loop share; nil if there is no TLS.
@@ -24,9 +25,9 @@ struct ConnectionSetup: Sendable {
         let dependencies = SocketOpening.Dependencies(
             loop: loop,
             rules: SocketGate.Rules(
-                origins: OriginRule(settings),
+                origins: OriginRule(settings, for: PeerAddress(channel.remoteAddress)),
                 earlyBytes: settings.sizes.maximumMessageLength),
-            checks: checks, sockets: WebSocketMaker(loop: loop, hub: hub, tls: tls))
+            checks: checks, sockets: WebSocketMaker(loop: loop, hub: hub, tls: tls), foreignOrigins: foreignOrigins)
         let opening = SocketOpening(limits, dependencies) { [http] channel, limits in
             try http.serve(on: channel, loop, behind: tls, limits.ticket) { channel, head in
                 SocketOpening.take(head, from: channel, behind: tls, limits, dependencies)

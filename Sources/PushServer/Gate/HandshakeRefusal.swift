@@ -8,6 +8,8 @@ enum HandshakeRefusal: Error, Equatable {
     case violation(HandshakeViolation)
     /// The request is understood, and refused.
     case failure(CommandFailure)
+    /// The page that sends it may open no sockets.
+    case foreignOrigin(ForeignOrigin)
     /// The address has too many connections.
     case tooManyConnections
 
@@ -16,6 +18,7 @@ enum HandshakeRefusal: Error, Equatable {
         switch self {
         case .violation(let violation): violation.status
         case .failure(let failure): failure.code.httpStatus
+        case .foreignOrigin(let foreign): foreign.failure.code.httpStatus
         case .tooManyConnections: Self.excess.code.httpStatus
         }
     }
@@ -46,6 +49,7 @@ enum HandshakeRefusal: Error, Equatable {
                 status: violation.status, code: violation.status == 405 ? .methodNotAllowed : .badRequest,
                 title: violation.title, detail: violation.detail)
         case .failure(let failure): failure.problem
+        case .foreignOrigin(let foreign): foreign.failure.problem
         case .tooManyConnections: Self.excess.problem
         }
     }
@@ -54,6 +58,7 @@ enum HandshakeRefusal: Error, Equatable {
         switch self {
         case .violation(let violation): violation.responseFields
         case .failure(let failure): Self.fields(failure)
+        case .foreignOrigin(let foreign): Self.fields(foreign.failure)
         case .tooManyConnections: Self.fields(Self.excess)
         }
     }

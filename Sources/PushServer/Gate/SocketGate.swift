@@ -138,8 +138,10 @@ struct SocketGate: Equatable {
         if let refusal { return refuse(refusal) }
         guard !isDraining else { return refuse(.failure(CommandFailure(ErrorCode.unavailable))) }
         let fields = head.fields
-        guard rules.origins.permits(origins: fields.values(of: "Origin"), host: fields.onlyValue(of: "Host")) else {
-            return refuse(.failure(CommandFailure(.forbidden, "pages of this origin may not open sockets")))
+        do throws(ForeignOrigin) {
+            try rules.origins.check { fields.values(of: $0) }
+        } catch {
+            return refuse(.foreignOrigin(error))
         }
         do throws(CommandFailure) {
             let position: Position? = if case .room = place { try Position(query: head.query) } else { nil }

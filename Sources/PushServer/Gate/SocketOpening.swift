@@ -24,6 +24,7 @@ final class SocketOpening: ChannelInboundHandler, RemovableChannelHandler, Deadl
         var rules: SocketGate.Rules
         var checks: any OpeningChecks
         var sockets: any SocketMaker
+        var foreignOrigins: ForeignOriginLog
     }
 
     /// The reading of a connection's first head.
@@ -240,6 +241,7 @@ final class SocketOpening: ChannelInboundHandler, RemovableChannelHandler, Deadl
     private func refuse(_ refusal: HandshakeRefusal, isHead: Bool, _ context: ChannelHandlerContext) {
         let loop = dependencies.loop
         if refusal == .tooManyConnections { loop.tally.connectionsRefused += 1 }
+        if case .foreignOrigin(let foreign) = refusal { dependencies.foreignOrigins.note(foreign) }
         loop.tally.handshakeAnswered(status: refusal.status)
         let bytes = refusal.bytes(isHead: isHead, isSecure: loop.settings.tls != nil)
         let channel = context.channel

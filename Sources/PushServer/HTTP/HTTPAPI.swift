@@ -13,6 +13,7 @@ struct HTTPAPI: Sendable {
     let addresses: AddressLimit
     let admission: Admission
     let authenticator: Authenticator
+    let foreignOrigins: ForeignOriginLog
     let isStopping: @Sendable () -> Bool
     /// Returns all metrics in Prometheus' text format 0.0.4.
     let metrics: @Sendable () async -> [UInt8]
@@ -54,7 +55,7 @@ struct HTTPAPI: Sendable {
         switch route.form {
         case .fixed: break
         case .json, .socket:
-            group.add(middleware: OriginMiddleware(origins: OriginRule(settings)))
+            group.add(middleware: OriginMiddleware(settings: settings, foreignOrigins: foreignOrigins))
             group.add(middleware: JSONOnlyMiddleware())
         }
         switch route.access {

@@ -84,8 +84,13 @@ struct AddressMiddleware: RouterMiddleware {
 
 extension Request {
     /// The addresses that proxies name as the request's origin.
-    var forwardedFor: [String] {
-        HTTPField.Name(TrustedProxies.field).map { headers[values: $0] } ?? []
+    var forwardedFor: [String] { values(of: TrustedProxies.field) }
+
+    /// The values of a field, in their order.
+    fileprivate func values(of field: String) -> [String] {
+        // The library keeps the field Host apart.
+        if field == "Host" { return [head.authority].compactMap { $0 } }
+        return HTTPField.Name(field).map { headers[values: $0] } ?? []
     }
 }
 
@@ -114,14 +119,19 @@ struct JSONOnlyMiddleware: RouterMiddleware {
 struct OriginMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
-    let origins: OriginRule
+    let settings: RoomServerSettings
+    let foreignOrigins: ForeignOriginLog
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
-        let reads = request.method == .get || request.method == .head
-        guard reads || origins.permits(origins: request.headers[values: .origin], host: request.head.authority) else {
-            throw CommandFailure(.forbidden, "pages of this origin may not change anything here")
+        if request.method != .get, request.method != .head {
+            do throws(ForeignOrigin) {
+                try OriginRule(settings, for: PeerAddress(context.peer)).check { request.values(of: $0) }
+            } catch {
+                foreignOrigins.note(error)
+                throw error.failure
+            }
         }
         return try await next(request, context)
     }

@@ -1,4 +1,5 @@
 import EventStorage
+import Logging
 import NIOCore
 import Synchronization
 
@@ -17,6 +18,8 @@ final class LogHealth: Sendable {
     static let patience = TimeAmount.milliseconds(20)
     /// The time after which a log that does not answer counts as out of reach.
     static let limit = TimeAmount.seconds(2)
+    /// The least time between two beginnings of one cause that the operator is told of.
+    static let silence = TimeAmount.seconds(10)
 
     private typealias Answer = Result<Void, StorageFault>
 
@@ -36,17 +39,23 @@ final class LogHealth: Sendable {
         var waiters: [Waiter] = []
         var tickets = 0
         var isChecking = false
+        /// The cause of which the operator was told that it has begun and not yet that it has ended.
+        var told: String?
+        /// When the operator was told last of each cause.
+        var toldAt: [String: NIODeadline] = [:]
     }
 
     private let store: any EventStore
     private let jobs: BackgroundJobs
     private let loop: any EventLoop
+    private let logger: Logger
     private let state = Mutex(State())
 
-    init(store: any EventStore, jobs: BackgroundJobs, loop: any EventLoop) {
+    init(store: any EventStore, jobs: BackgroundJobs, loop: any EventLoop, logger: Logger) {
         self.store = store
         self.jobs = jobs
         self.loop = loop
+        self.logger = logger
     }
 
     /// Records a successful write.
@@ -55,6 +64,7 @@ final class LogHealth: Sendable {
             guard state.writeFault != nil else { return }
             state.writeFault = nil
             state.last = nil
+            tell(nil, &state)
         }
     }
 
@@ -65,7 +75,26 @@ final class LogHealth: Sendable {
             state.writeFault = fault
             state.failures += 1
             state.last = nil
+            tell(fault, &state)
         }
+    }
+
+    /// Tells the operator, once each, that the server is not ready because of a fault, and that it is ready again.
+    private func tell(_ fault: StorageFault?, _ state: inout State) {
+        guard let cause = fault?.cause else {
+            guard state.told != nil else { return }
+            state.told = nil
+            return logger.notice("The event log can be read and written again: the server is ready")
+        }
+        // A conflict with another writer ends with the next attempt.
+        if case .transient? = fault { return }
+        guard state.told != cause.code else { return }
+        if let before = state.toldAt[cause.code], loop.now - before < Self.silence { return }
+        state.told = cause.code
+        state.toldAt[cause.code] = loop.now
+        logger.warning(
+            "The event log is out of reach or takes no writes: the server is not ready",
+            metadata: ["cause": "\(cause.message)", "code": "\(cause.code)"])
     }
 
     /// Returns when the log can be reached and its last write succeeded.
@@ -127,6 +156,10 @@ final class LogHealth: Sendable {
         let waiters = state.withLock { state in
             state.last = (answer, loop.now)
             state.isChecking = false
+            switch answer {
+            case .success: tell(nil, &state)
+            case .failure(let fault): tell(fault, &state)
+            }
             defer { state.waiters = [] }
             return state.waiters
         }

@@ -79,6 +79,7 @@ export function linkBar(app) {
 export function ended(app) {
   const { code } = app.store.link;
   const home = () => h('a.pill', { href: '/' }, t.link.home);
+  const again = () => h('button.pill.primary', { type: 'button', onclick: () => app.go(location.pathname) }, t.link.again);
   /** @type {HTMLElement} */
   let node;
   let destroy = () => {};
@@ -112,8 +113,11 @@ export function ended(app) {
     case 'insecure':
       node = card('lock', t.link.insecure, h('a.pill.primary', { href: `https://${location.host}${location.pathname}` }, t.link.open));
       break;
+    case 'foreign':
+      node = card('info', t.link.foreign, h('p', t.link.foreignMore(location.origin)), again(), home());
+      break;
     default:
-      node = card('info', t.link.failed, h('button.pill.primary', { type: 'button', onclick: () => app.go(location.pathname) }, t.link.again), home());
+      node = card('info', t.link.failed, again(), home());
   }
 
   document.title = t.header.untitled;

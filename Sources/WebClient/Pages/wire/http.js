@@ -33,13 +33,21 @@ export async function request(method, path, body, { key, timeoutMs } = {}) {
     if (path !== '/v1/sessions') isUnproven = false;
     return answer.status === 204 ? undefined : parsed(answer);
   }
-  throw await refusalOf(answer);
+  throw await refusalOf(answer, path);
 }
 
-/** @param {Response} answer */
-async function refusalOf(answer) {
+/** The requests of a page that are forbidden for one reason only: the page's address is none of the server's. */
+const ANYBODYS = new Set(['/v1/sessions', '/v1/session', '/v1/rooms']);
+
+/**
+ * @param {Response} answer
+ * @param {string} [path]
+ */
+async function refusalOf(answer, path = '') {
   const problem = await parsed(answer).catch(() => ({}));
-  const code = answer.status === 401 && isUnproven ? 'insecure' : problem.code ?? 'internal';
+  let code = problem.code ?? 'internal';
+  if (answer.status === 401 && isUnproven) code = 'insecure';
+  if (code === 'forbidden' && ANYBODYS.has(path)) code = 'foreign';
   const { retryAfterMs, reason } = problem;
   return new Refusal(code, problem.detail ?? problem.title, { retryAfterMs, reason, status: answer.status });
 }
@@ -101,6 +109,19 @@ export async function startSession(name = UNNAMED) {
   const { session } = await request('POST', '/v1/sessions', { name });
   isUnproven = true;
   return noted(session);
+}
+
+/**
+ * Asks whether the server takes this page for its own, which a browser does not tell where it refuses a socket. A session
+ * without a name is none, so that none is made.
+ *
+ * @param {{timeoutMs?: number}} options
+ * @returns {Promise<void>} rejects with a Refusal: 'foreign' where it does not
+ */
+export async function provePage(options) {
+  await request('POST', '/v1/sessions', { name: '' }, options).catch((refusal) => {
+    if (refusal.code !== 'bad_request') throw refusal;
+  });
 }
 
 /** @returns {{id: string, name: string}|null} the session of this browser, as far as it knows */

@@ -1,6 +1,6 @@
 // The rooms near a point and what they play, live.
 
-import { ensureSession, knownSession, proveSession, request, startSession } from './http.js';
+import { ensureSession, knownSession, provePage, proveSession, request, startSession } from './http.js';
 import { Line } from './line.js';
 
 /**
@@ -127,14 +127,19 @@ export class NearbyLink {
   async #refused() {
     try {
       await request('GET', '/v1/session', undefined, { timeoutMs: 5000 });
+      await provePage({ timeoutMs: 5000 });
       return {};
     } catch (error) {
-      const { code, retryAfterMs } = /** @type {import('../store/store.js').Refusal} */ (error);
-      if (code === 'unauthorized' && !this.#isRenewed) return this.#renew();
-      if (code !== 'unauthorized' && code !== 'insecure') return { waitMs: retryAfterMs };
-      this.#tell({ state: 'refused', code });
-      return { isFinal: true };
+      const refusal = /** @type {import('../store/store.js').Refusal} */ (error);
+      return refusal.code === 'unauthorized' && !this.#isRenewed ? this.#renew() : this.#ends(refusal);
     }
+  }
+
+  /** @param {import('../store/store.js').Refusal} refusal  of what the next attempt needs */
+  #ends({ code, retryAfterMs }) {
+    if (code !== 'unauthorized' && code !== 'insecure' && code !== 'foreign') return { waitMs: retryAfterMs };
+    this.#tell({ state: 'refused', code });
+    return { isFinal: true };
   }
 
   /** The session has expired or was ended: another one of its name is made. */
@@ -147,7 +152,7 @@ export class NearbyLink {
       this.#isRenewed = true;
       return {};
     } catch (error) {
-      return { waitMs: /** @type {import('../store/store.js').Refusal} */ (error).retryAfterMs };
+      return this.#ends(/** @type {import('../store/store.js').Refusal} */ (error));
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { Refusal } from '../store/store.js';
-import { ensureSession, forgetSession, knownSession, proveSession, request, startSession } from './http.js';
+import { ensureSession, forgetSession, knownSession, provePage, proveSession, request, startSession } from './http.js';
 import { Line } from './line.js';
 
 /** @typedef {import('./messages').ServerMessage} ServerMessage */
@@ -13,6 +13,8 @@ const RESTORE_MS = 2500;
 const SAVE_MS = 8000;
 /** A question about a refusal that takes longer is given up. */
 const ANSWER_MS = 5000;
+/** The refusals that another attempt does not change. */
+const FINAL = new Set(['insecure', 'foreign', 'banned', 'not_found']);
 
 /** Exchanges in a burst; the one with the least delay counts. */
 const BURST = 8;
@@ -177,17 +179,20 @@ export class RoomLink {
   async #refused() {
     try {
       await this.#ask();
+      await provePage({ timeoutMs: ANSWER_MS });
       return {};
     } catch (error) {
-      const { code, retryAfterMs, reason } = error instanceof Refusal ? error : new Refusal('internal');
-      if (code === 'offline') this.#restore();
-      if (code === 'unauthorized') return this.#unauthorized();
-      if (code === 'insecure' || code === 'banned' || code === 'not_found') {
-        this.store.disconnected({ code, retryAfterMs, reason });
-        return { isFinal: true };
-      }
-      return { waitMs: retryAfterMs };
+      const refusal = error instanceof Refusal ? error : new Refusal('internal');
+      if (refusal.code === 'offline') this.#restore();
+      return refusal.code === 'unauthorized' ? this.#unauthorized() : this.#denied(refusal);
     }
+  }
+
+  /** @param {Refusal} refusal  of what the next attempt needs */
+  #denied({ code, retryAfterMs, reason }) {
+    if (!FINAL.has(code)) return { waitMs: retryAfterMs };
+    this.store.disconnected({ code: /** @type {import('../store/store.js').EndCode} */ (code), retryAfterMs, reason });
+    return { isFinal: true };
   }
 
   /** An old visitor's session has expired: another one is made. One that was in use here has been ended. */
@@ -200,7 +205,7 @@ export class RoomLink {
       this.store.disconnected({ code: 'unauthorized' });
       return { isFinal: true };
     }
-    return startSession(known?.name).then(() => ({}), ({ retryAfterMs }) => ({ waitMs: retryAfterMs }));
+    return startSession(known?.name).then(() => ({}), (refusal) => this.#denied(refusal));
   }
 
   /** @param {4401|4403|4404} code */
