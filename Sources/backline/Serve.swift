@@ -366,7 +366,7 @@ struct Serve: AsyncParsableCommand {
         } catch let fault as ListeningFault {
             try? await group.shutdownGracefully()
             throw Failure.unavailable("--metrics-address: cannot listen on \(fault.address): \(fault.reason)")
-        } catch is SocketAddressError {
+        } catch let error where error.isUnknownHost {
             try? await group.shutdownGracefully()
             throw Failure.usage("--host: '\(settings.host)' is neither an address nor a name that can be resolved")
         } catch {

@@ -237,6 +237,13 @@ def test_a_bad_setting_in_the_environment_is_one_line_and_exit_64(name, value, t
     assert not os.path.exists(tmp_path / "data")
 
 
+@pytest.mark.parametrize("option, host, code", [("--host", "no..where", 64), ("--metrics-address", "no..where:0", 69)])
+def test_a_host_that_is_none_is_one_line_with_its_setting(option, host, code):
+    # The resolver asks nobody for a name with an empty part.
+    line = _check_one_line(backline.run("serve", "--plain", "--port", "0", "--store", "memory", option, host), code)
+    assert option in line and "no..where" in line
+
+
 def test_the_address_of_a_service_that_the_platform_sets_is_no_port():
     """Of a service named `backline`, Kubernetes and Docker set the variable of the port."""
     links = {

@@ -45,7 +45,7 @@ final class MetricsListener: Sendable {
             return try await bootstrap.bind(host: address.host, port: address.port).get()
         } catch let error as IOError {
             throw ListeningFault(address: address.text, reason: error.reason)
-        } catch is SocketAddressError {
+        } catch let error where error.isUnknownHost {
             throw ListeningFault(address: address.text, reason: "no address and no name that can be resolved")
         }
     }
