@@ -43,6 +43,8 @@ package final class PostgresStore: EventStore {
         let answer = try await query(Call(.health))
         guard let row = answer.rows.first else { throw .corrupt(.init(message: "no answer to a health check")) }
         guard try !answer.bool(row, 0) else {
+            // Its own refusal is what makes the pool try another server.
+            try await tryWriting()
             throw .unreachable(.init(code: StorageFault.readOnly, message: Self.takesNoWrites))
         }
         guard try answer.bool(row, 1) else {
@@ -56,6 +58,11 @@ package final class PostgresStore: EventStore {
     package func probeWriting() async throws(StorageFault) {
         // A write would wait for what this finds.
         try await checkHealth()
+        try await tryWriting()
+    }
+
+    /// Writes like an append, and takes it back.
+    private func tryWriting() async throws(StorageFault) {
         _ = try await write([Call(.begin), Call(.probeInsertion), Call(.probeDeletion), Call(.commit)])
     }
 

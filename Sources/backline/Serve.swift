@@ -278,13 +278,16 @@ struct Serve: AsyncParsableCommand {
                 return try await opened.eventStore.probeWriting()
             } catch {
                 guard error.isReadOnly || error.isWrongRequest else { return }
-                guard error.isReadOnly, opened.hasOtherServers, attempt < Self.attempts else {
+                // Each connection of the store finds out by itself.
+                guard error.isReadOnly, opened.hasOtherServers, attempt < 5 * Self.attempts else {
                     throw Failure.unavailable("the event log cannot be written: \(error.explanation)")
                 }
-                logger.warning(
-                    "The event log cannot be written; trying the next server",
-                    metadata: ["cause": "\(error.explanation)"])
-                try await Task.sleep(for: .seconds(1))
+                if attempt == 1 {
+                    logger.warning(
+                        "The event log cannot be written at this server; trying the others",
+                        metadata: ["cause": "\(error.explanation)"])
+                }
+                try await Task.sleep(for: .milliseconds(200))
             }
         }
     }
@@ -295,9 +298,10 @@ struct Serve: AsyncParsableCommand {
     /// Waits for a database that may still be starting.
     private func reachable(_ opened: OpenStore, logger: Logger) async throws -> SchemaState {
         for _ in 0..<Self.attempts {
-            do {
+            do throws(StorageFault) {
                 return try await opened.schemaState()
-            } catch .unreachable(let cause) {
+            } catch {
+                guard case .unreachable(let cause) = error, !error.refusesSettings else { throw error }
                 logger.warning("The event log is out of reach; trying again", metadata: ["cause": "\(cause.message)"])
                 try await Task.sleep(for: .seconds(1))
             }

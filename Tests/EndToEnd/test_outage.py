@@ -27,7 +27,7 @@ def test_a_database_that_takes_no_writes_ends_a_start_with_its_reason(cluster):
     cluster.sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on", "postgres")
     code, said = _start(url)
     assert code == 69, said
-    assert "takes no writes" in said.splitlines()[-1]
+    assert "read-only transaction" in said.splitlines()[-1]
 
 
 def test_a_database_whose_role_may_not_write_ends_a_start_with_its_reason(cluster):
@@ -38,6 +38,28 @@ def test_a_database_whose_role_may_not_write_ends_a_start_with_its_reason(cluste
     code, said = _start(url.replace("backline@", "reader@"))
     assert code == 69, said
     assert "permission denied" in said.splitlines()[-1]
+
+
+def test_of_several_servers_the_one_that_takes_writes_is_used_at_a_start(servers):
+    with contextlib.closing(postgres.Cluster(fsync=False)) as primary:
+        url = primary.empty_database()
+        assert backline.run("migrate", "--store", "postgres", "--database-url", url).returncode == 0
+        with contextlib.closing(postgres.Cluster(fsync=False, primary=primary)) as standby:
+            backline.eventually(lambda: standby.has_all_of(primary), "the standby has the schema")
+            name = url.rpartition("/")[2]
+            code, said = _start(standby.url(name))
+            assert code == 69 and "read-only transaction" in said, said
+            both = f"postgres://backline@127.0.0.1:{standby.port},127.0.0.1:{primary.port}/{name}"
+            with servers(store=("--store", "postgres", "--database-url", both)) as server:
+                assert server.request("GET", "/readyz").status == 200
+                server.session("Ana")
+
+
+@pytest.mark.parametrize("wrong", [("/backline_", "/nothing_"), ("backline@", "nobody@")])
+def test_a_database_or_role_that_is_none_ends_a_start_at_once(cluster, wrong):
+    code, said = _start(cluster.database().replace(*wrong))
+    assert code == 69, said
+    assert "trying again" not in said and "does not exist" in said
 
 
 @pytest.fixture
