@@ -50,9 +50,9 @@ def test_of_several_servers_the_one_that_takes_writes_is_used_at_a_start(servers
             code, said = _start(standby.url(name))
             assert code == 69 and "read-only transaction" in said, said
             both = f"postgres://backline@127.0.0.1:{standby.port},127.0.0.1:{primary.port}/{name}"
-            with servers(store=("--store", "postgres", "--database-url", both)) as server:
-                assert server.request("GET", "/readyz").status == 200
-                server.session("Ana")
+            server = servers(store=("--store", "postgres", "--database-url", both)).start()
+            assert server.request("GET", "/readyz").status == 200
+            server.session("Ana")
 
 
 @pytest.mark.parametrize("wrong", [("/backline_", "/nothing_"), ("backline@", "nobody@")])
