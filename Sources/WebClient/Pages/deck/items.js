@@ -111,13 +111,18 @@ export async function dropped(dataTransfer) {
   return /** @type {Item[]} */ ((await Promise.all(items)).filter((item) => item));
 }
 
+/** Ends the wait for the newest chooser. */
+let endChooser = () => {};
+
 /**
- * Asks for files or a folder. To be called inside a gesture.
+ * Asks for files or a folder. To be called inside a gesture. Not every browser tells that its chooser was closed: the next
+ * one ends the wait for it.
  *
  * @param {'files' | 'folder'} kind
  * @returns {Promise<Item[]>} none where nothing was picked
  */
 export async function picked(kind) {
+  endChooser();
   try {
     if (kind === 'folder' && window.showDirectoryPicker) return [await window.showDirectoryPicker({ id: 'backline', mode: 'read' })];
     if (kind === 'files' && window.showOpenFilePicker) {
@@ -129,11 +134,17 @@ export async function picked(kind) {
   }
   const input = document.createElement('input');
   input.type = 'file';
-  input.multiple = true;
+  input.multiple = input.hidden = true;
   if (kind === 'folder') input.webkitdirectory = true;
   else input.accept = `audio/*,${ENDINGS.join()}`;
   return new Promise((resolve) => {
-    input.onchange = input.oncancel = () => resolve([...input.files ?? []]);
+    endChooser = () => {
+      input.remove();
+      resolve([...input.files ?? []]);
+    };
+    input.onchange = input.oncancel = endChooser;
+    // What only its own handlers hold is garbage to WebKit, also while its chooser is open: it stands in the page until then.
+    document.body.append(input);
     input.click();
   });
 }

@@ -1,0 +1,61 @@
+// Files that a person chooses: the chooser of a browser without pickers of its own, and what is said of files that were left out.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { picked } from '../../Sources/WebClient/Pages/deck/items.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+
+/** A page whose choosers hold their elements no more than WebKit does. */
+function choosing() {
+  const body = new Set(), choosers = [];
+  const createElement = () => {
+    const input = {
+      files: [],
+      click() { choosers.push({ input: new WeakRef(input), isInPage: body.has(input) }); },
+      remove() { body.delete(input); },
+    };
+    return input;
+  };
+  Object.assign(globalThis, { window: {}, document: { createElement, body: { append: (node) => body.add(node) } } });
+  return {
+    body, choosers,
+    /** The person chooses, after some time in which the browser has collected its garbage. */
+    async choose(at, ...files) {
+      // An element that was just made, or looked at, lives until this task has ended.
+      await new Promise(setImmediate);
+      collectGarbage();
+      const input = choosers[at].input.deref();
+      if (!input) return;
+      input.files = files;
+      input.onchange();
+    },
+  };
+}
+
+for (const kind of ['files', 'folder']) {
+  test(`${kind} arrive that were chosen after the browser has collected its garbage`, { timeout: 10_000 }, async () => {
+    const { body, choosers, choose } = choosing(), song = { name: 'a.mp3' };
+    let chosen;
+    picked(kind).then((items) => { chosen = items; });
+    await choose(0, song);
+    await null;
+    assert.deepEqual([chosen, choosers[0].isInPage, body.size], [[song], true, 0]);
+  });
+}
+
+test('a chooser ends the wait for the one before, of which the browser may have told nothing', async () => {
+  const { body, choose } = choosing();
+  const first = picked('files'), second = picked('files');
+  assert.deepEqual([await first, body.size], [[], 1]);
+  await choose(1, { name: 'b.mp3' });
+  assert.deepEqual([(await second).map(({ name }) => name), body.size], [['b.mp3'], 0]);
+});
+
+test('a chooser that is closed leaves nothing behind', async () => {
+  const { body, choosers } = choosing(), items = picked('files');
+  choosers[0].input.deref().oncancel();
+  assert.deepEqual([await items, body.size], [[], 0]);
+});
