@@ -40,7 +40,7 @@ function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4]
   };
   // With media, what is heard is the page's own sound.
   const sound = media ? new Sound(device, {
-    ended: (lengthMs) => conductor.ended(lengthMs), paused() {}, playing: () => { conductor.deck.sounds(); conductor.look(true); }, stalled() {},
+    ended: (lengthMs) => conductor.ended(lengthMs), paused() {}, playing: () => { conductor.deck.sounds(); conductor.look(true); }, stalled: () => conductor.deck.stalled(),
     failed: (error) => assert.fail(error), refused: (wants) => assert.fail(wants),
   }, media.ports)
     : { fades: Infinity, step() {}, prepare() {}, positionOf: (song) => (song ? conductor.deck.position(Date.now()) : null), fadesIn: () => sound.fades, lengthOf: () => Infinity };
@@ -379,7 +379,7 @@ test('while the answer to the end of a song is waited for, the sound is not look
 // What is heard
 
 /** A browser's elements on the mocked clock. */
-const mediaOf = () => new Media({ clock: { get now() { return Date.now(); }, after: (run, ms) => setTimeout(run, ms), cancel: (timer) => clearTimeout(timer) } });
+const mediaOf = (options = {}) => new Media({ ...options, clock: { get now() { return Date.now(); }, after: (run, ms) => setTimeout(run, ms), cancel: (timer) => clearTimeout(timer) } });
 
 /** When a song was heard, from the first moment to the last one, and how far it went, in s. */
 function heardOf(media, name) {
@@ -400,6 +400,37 @@ for (const [what, queue, votes] of [['the next song alone', [2], []], ['the next
     expectSmooth(media.heard, { mayStop: (_, { name, at }) => name === order.at(-1) && at > 11.7 });
     for (const name of order) assert.ok(heardOf(media, name).at > 11.7, `${name} is heard to ${heardOf(media, name).at}`);
     assert.deepEqual([store.room.playback.status, store.room.history.length], ['stopped', order.length]);
+    conductor.close();
+    conductor.sound.close();
+  });
+}
+
+for (const isWebKit of [false, true]) {
+  test(`songs fade after a seek to near the end, where the browser ${isWebKit ? 'says nothing then' : 'says that it plays on'}`, async (t) => {
+    const media = mediaOf({ isWebKit }), music = [1, 2].map((track) => new Music(`${track}`, 60));
+    const { conductor, model, vote, pass, store } = conducting(t, { media, music });
+    for (const track of [1, 2]) model.send(1, { type: 'enqueue', track });
+    model.send(1, { type: 'play' });
+    vote();
+    await pass(10_000, 20);
+    await conductor.act({ type: 'seek', positionMs: 54_500, entry: store.room.playback.entry });
+    await pass(9000, 20);
+    expectFade(media, '1', '2', 3900, 150);
+    conductor.close();
+    conductor.sound.close();
+  });
+}
+
+for (const isWebKit of [false, true]) {
+  test(`the room learns that a seek took its time, where the browser says ${isWebKit ? 'nothing' : 'that it waits'}`, async (t) => {
+    const media = mediaOf({ isWebKit }), { conductor, vote, pass, store, sent } = conducting(t, { media, music: [new Music('1', 60, { seekMs: 800 })], here: [1] });
+    vote(1);
+    await pass(10_000, 20);
+    await conductor.act({ type: 'seek', positionMs: 30_000, entry: store.room.playback.entry });
+    await pass(12_000, 20);
+    const { positionMs, atMs } = store.room.playback, [{ at }] = media.sounds;
+    assert.ok(Math.abs(at * 1000 - positionMs - Date.now() + atMs) < 100, `${at} s is heard`);
+    assert.deepEqual(sent.filter((type) => type === 'seek').length, 2);
     conductor.close();
     conductor.sound.close();
   });

@@ -129,13 +129,14 @@ class Element {
     this.readyState = 1;
     this.#at = Math.max(0, Math.min(seconds - this.#music.origin, Math.max(this.duration - this.#music.origin, 0)));
     this.#at = Math.min(this.#at, this.#music.seconds);
-    if (!this.paused) this.#event('waiting');
+    const { isWebKit } = this.#media;
+    if (!this.paused && !isWebKit) this.#event('waiting');
     this.#task(() => {
       this.seeking = false;
       this.readyState = 4;
       this.#tell('timeupdate');
       this.#tell('seeked');
-      if (!this.paused) this.#begin();
+      if (!this.paused) this.#begin(!isWebKit);
     }, this.#music.seekMs);
   }
 
@@ -147,6 +148,10 @@ class Element {
   /** Whether sound comes out. */
   get sounds() {
     return this.#since !== null;
+  }
+
+  canPlayType(type) {
+    return this.#media.isWebKit && type.startsWith('audio/ogg') ? '' : 'maybe';
   }
 
   get src() {
@@ -232,11 +237,11 @@ class Element {
     this.pause();
   }
 
-  #begin() {
+  #begin(isTold = true) {
     if (this.#since !== null) return;
     this.#since = this.#now;
     this.#grant();
-    this.#event('playing');
+    if (isTold) this.#event('playing');
     const left = (this.#music.seconds - this.#at) * 1000;
     const step = () => {
       const rest = this.#music.seconds - this.#place;
@@ -291,7 +296,10 @@ class Element {
   }
 }
 
-/** The browser's part of a player, and ears: `isStrict` is one that wants a tap, `isFixed` one that lets nobody set volumes. */
+/**
+ * The browser's part of a player, and ears: `isStrict` is one that wants a tap, `isFixed` one that lets nobody set volumes,
+ * `isWebKit` one that knows no Ogg (it reads the header all the same), and does not tell that it plays on behind a seek.
+ */
 export class Media {
   urls = new Map();
   inTap = false;
@@ -299,8 +307,8 @@ export class Media {
   /** What is heard: at each moment in which something happened, the sounds with their songs, volumes and places. */
   heard = [];
 
-  constructor({ isStrict = false, isFixed = false, clock = new Clock() } = {}) {
-    Object.assign(this, { isStrict, isFixed, clock });
+  constructor({ isStrict = false, isFixed = false, isWebKit = false, clock = new Clock() } = {}) {
+    Object.assign(this, { isStrict, isFixed, isWebKit, clock });
     const { urls } = this;
     this.ports = {
       elements: [],
@@ -309,11 +317,19 @@ export class Media {
       after: (run, ms) => clock.after(run, ms),
       cancel: (timer) => clock.cancel(timer),
       url: (file) => {
-        urls.set(`blob:${++this.#count}`, file);
+        urls.set(`blob:${++this.#count}`, file instanceof File ? new Music(file.name) : file);
         return `blob:${this.#count}`;
       },
       free: (url) => urls.delete(url),
     };
+  }
+
+  /** Puts it in the place of this process's own, for what asks the browser by itself. */
+  install(t) {
+    const { element, url, free } = this.ports;
+    globalThis.Audio = function Audio() { return element(); };
+    t.mock.method(URL, 'createObjectURL', url);
+    t.mock.method(URL, 'revokeObjectURL', free);
   }
 
   tap(run) {
@@ -337,6 +353,49 @@ export class Media {
   run(ms) {
     return this.clock.run(ms, this.look);
   }
+}
+
+/**
+ * An `AudioDecoder` that knows every codec. It gives a loud tone of 1,152 samples for each packet, or as some of WebKit:
+ * `nothing`, though it takes all packets; `no word`, not even that it has taken one.
+ *
+ * @param {'tone' | 'nothing' | 'no word'} gives
+ * @param {(config: object) => void} [asked]  for each that is made, as it is configured
+ */
+export function decoderThatGives(gives, asked = () => {}) {
+  return class AudioDecoder extends EventTarget {
+    static isConfigSupported = async () => ({ supported: true });
+    state = 'unconfigured';
+    decodeQueueSize = 0;
+
+    constructor({ output }) {
+      super();
+      this.output = output;
+    }
+
+    configure(config) {
+      this.state = 'configured';
+      asked(config);
+    }
+
+    async decode() {
+      this.decodeQueueSize += 1;
+      if (gives === 'no word') return;
+      await null;
+      this.decodeQueueSize -= 1;
+      const copyTo = (into) => into.forEach((_, i) => { into[i] = Math.sin(i / 10) / 2; });
+      if (gives === 'tone') this.output({ numberOfFrames: 1152, numberOfChannels: 2, sampleRate: 44_100, copyTo, close() {} });
+      this.dispatchEvent(new Event('dequeue'));
+    }
+
+    flush() {
+      return gives === 'no word' ? new Promise(() => {}) : new Promise(setImmediate);
+    }
+
+    close() {
+      this.state = 'closed';
+    }
+  };
 }
 
 /** How loud it is at a moment. */

@@ -82,6 +82,18 @@ test('a song that opens too late for the fade begins where the one before has en
   }
 });
 
+test('a song that ends in the middle of its fade leaves the next one as loud as it is to be', async () => {
+  // How much is left of it is not known: its length moves.
+  const { media, play, file } = playing();
+  file('1', 12, { claims: 3 });
+  play('1', AT_ONCE);
+  await media.run(11_000);
+  play('2');
+  await media.run(1150);
+  assert.deepEqual(heard(media), ['2 100']);
+  expectSmooth(media.heard, { mayStop: (_, { at }) => at > 11.7 });
+});
+
 test('short songs fade in no more than their halves', async () => {
   const { media, play, file } = playing();
   file('1', 10);

@@ -169,7 +169,7 @@ export class Player {
    * @param {number} fadeMs
    */
   #cross(old, voice, fadeMs) {
-    const ms = Math.max(CUT_MS, Math.min(fadeMs, old.isTail ? old.leftMs : 0, voice.durationMs / 2));
+    const ms = Math.max(CUT_MS, Math.min(fadeMs, old.leftMs, voice.durationMs / 2));
     voice.fade = { from: 0, to: 1, begunAt: this.ports.now(), ms };
     old.hurry(ms);
     this.#step();
@@ -236,6 +236,8 @@ export class Player {
   /** Gives the elements their volumes, step by step until all is as loud as it is to be. */
   #step() {
     this.ports.cancel(this.#timer);
+    // A song that has ended before its fade leaves the next one alone.
+    if (!this.#other.fadesOut) this.#voice.hasten(CUT_MS);
     const moves = this.#voices.map((voice) => voice.step(this.#volume));
     this.#timer = moves.includes(true) ? this.ports.after(() => this.#step(), STEP_MS) : undefined;
   }

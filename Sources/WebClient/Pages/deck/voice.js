@@ -117,6 +117,13 @@ export class Voice {
       this.#follow();
       if (isMeant()) report.playing();
     };
+    element.onseeked = () => {
+      this.#follow();
+      // Not every browser says that it stands still for a seek, and plays on behind it.
+      if (!isMeant() || !this.#isUp || element.paused) return;
+      report.stalled();
+      report.playing();
+    };
     element.onwaiting = () => { if (isMeant()) report.stalled(); };
     element.onerror = () => {
       if (this.#tail) return;
@@ -161,9 +168,14 @@ export class Voice {
     return this.#tail ? Infinity : this.#until(this.#origin);
   }
 
+  /** Whether a song that was left is heard. */
+  get fadesOut() {
+    return this.isTail && this.#sounds;
+  }
+
   /** What is left of what sounds, in ms; Infinity where that is not known. */
   get leftMs() {
-    return this.#until(this.element.currentTime);
+    return this.#sounds ? this.#until(this.element.currentTime) : 0;
   }
 
   /** @param {number} from  in s */
@@ -300,6 +312,16 @@ export class Voice {
   }
 
   /**
+   * Ends a fade into the song in this time.
+   *
+   * @param {number} ms
+   */
+  hasten(ms) {
+    const now = this.ports.now(), { fade } = this;
+    if (fade.to > fade.from && fade.begunAt + fade.ms > now + ms) this.fade = { from: valueOf(fade, now), to: fade.to, begunAt: now, ms };
+  }
+
+  /**
    * Fades all out.
    *
    * @param {number} ms
@@ -330,7 +352,7 @@ export class Voice {
     this.#forget();
     this.end();
     element.onloadedmetadata = element.ontimeupdate = element.onended = element.onpause = null;
-    element.onplaying = element.onwaiting = element.onerror = null;
+    element.onseeked = element.onplaying = element.onwaiting = element.onerror = null;
   }
 
   /** How loud the element is to be, without the person's volume. */
