@@ -5,6 +5,7 @@ import { open } from './demux/open.js';
 import { Refused } from './demux/window.js';
 import { Loudness } from './loudness.js';
 import { Peaks } from './peaks.js';
+import { watchQuiet } from './quiet.js';
 
 /**
  * What the page asks: for a file, or for samples that it decoded itself, piece by piece, the last one without samples.
@@ -21,6 +22,8 @@ import { Peaks } from './peaks.js';
 
 /** Packets that wait at the decoder. */
 const MOST_QUEUED = 32;
+/** A decoder that is waited for and gives nothing for so long is given up, in ms. */
+const QUIET_MS = 3000;
 /** A decoder that fails is made anew so many times. */
 const MOST_FAILURES = 50;
 /** Silence that stands for packets that a decoder lost, in seconds. */
@@ -119,20 +122,42 @@ async function analyse(file, name) {
 }
 
 /**
+ * Whether a codec's decoder has given samples: a browser may say that it has one, which takes all packets and gives nothing.
+ *
+ * @type {Map<string, boolean>}
+ */
+const gives = new Map();
+
+/**
  * @param {AudioDecoderConfig} config
  * @param {AsyncIterable<import('./demux/window.js').Packet>} packets
  * @param {Meter} meter
  */
 async function decode(config, packets, meter) {
-  const isSupported = typeof AudioDecoder === 'function' && await AudioDecoder.isConfigSupported(config).then((one) => one.supported, () => false);
-  if (!isSupported) throw new Refused('codec');
-  let failures = 0, channels = 1, wake = () => {};
+  const { codec } = config;
+  const isMute = () => {
+    if (!gives.has(codec)) gives.set(codec, false);
+    return new Refused('codec');
+  };
+  if (typeof AudioDecoder !== 'function' || gives.get(codec) === false) throw new Refused('codec');
+  let failures = 0, channels = 1, count = 0, wake = () => {}, heard = () => {};
+  /** @type {<T>(said: Promise<T>) => Promise<T>} rejects where the decoder says nothing */
+  const waitFor = (said) => {
+    /** @type {ReturnType<typeof watchQuiet>} */
+    let quiet;
+    return Promise.race([said, new Promise((/** @type {(never: never) => void} */ _, reject) => {
+      quiet = watchQuiet(QUIET_MS, () => reject(isMute()));
+      heard = quiet.heard;
+    })]).finally(() => quiet.end());
+  };
+  if (!await waitFor(AudioDecoder.isConfigSupported(config).then((one) => one.supported, () => false))) throw new Refused('codec');
   /** @type {Float32Array[]} */
   let planes = [];
   const make = () => {
     const made = new AudioDecoder({
       output(data) {
         const { numberOfFrames, numberOfChannels, sampleRate } = data;
+        heard();
         channels = numberOfChannels;
         if (planes.length !== channels || planes[0].length < numberOfFrames) planes = Array.from({ length: channels }, () => new Float32Array(numberOfFrames));
         const taken = planes.map((plane) => plane.subarray(0, numberOfFrames));
@@ -145,23 +170,32 @@ async function decode(config, packets, meter) {
         wake();
       },
     });
-    made.addEventListener('dequeue', () => wake());
+    made.addEventListener('dequeue', () => {
+      heard();
+      wake();
+    });
     made.configure(config);
     return made;
   };
   let decoder = make();
-  for await (const { data, timestampUs, durationUs } of /** @type {AsyncIterable<{ data: Uint8Array, timestampUs: number, durationUs?: number }>} */ (packets)) {
-    while (decoder.state === 'configured' && decoder.decodeQueueSize >= MOST_QUEUED) await new Promise((resolve) => { wake = () => resolve(0); });
-    if (decoder.state !== 'configured') {
-      // A packet was damaged. Those that waited with it are lost.
-      if ((failures += 1) > MOST_FAILURES) throw new Refused('damaged');
-      decoder = make();
-      meter.fill(timestampUs / 1e6, channels);
+  try {
+    for await (const { data, timestampUs, durationUs } of /** @type {AsyncIterable<{ data: Uint8Array, timestampUs: number, durationUs?: number }>} */ (packets)) {
+      while (decoder.state === 'configured' && decoder.decodeQueueSize >= MOST_QUEUED) await waitFor(new Promise((resolve) => { wake = () => resolve(0); }));
+      if (decoder.state !== 'configured') {
+        // A packet was damaged. Those that waited with it are lost.
+        if ((failures += 1) > MOST_FAILURES) throw new Refused('damaged');
+        decoder = make();
+        meter.fill(timestampUs / 1e6, channels);
+      }
+      decoder.decode(new EncodedAudioChunk({ type: 'key', data, timestamp: timestampUs, duration: durationUs === undefined ? undefined : Math.round(durationUs) }));
+      count += 1;
     }
-    decoder.decode(new EncodedAudioChunk({ type: 'key', data, timestamp: timestampUs, duration: durationUs === undefined ? undefined : Math.round(durationUs) }));
+    await waitFor(decoder.flush().catch(() => {}));
+  } finally {
+    if (decoder.state === 'configured') decoder.close();
   }
-  await decoder.flush().catch(() => {});
-  if (decoder.state === 'configured') decoder.close();
+  if (meter.frames > 0) gives.set(codec, true);
+  else if (count > 0) throw failures > 0 ? new Refused('codec') : isMute();
 }
 
 /** @type {Meter | null} */

@@ -1,11 +1,13 @@
 // Looks at the DJ's songs one after the other: how their waves look, and how loud they are.
 
+import { watchQuiet } from './quiet.js';
+
 /** @typedef {import('./analysis-worker.js').Answer} Answer */
 /** @typedef {import('./analysis-worker.js').Question} Question */
 /** @typedef {Extract<Answer, { waveform: Uint8Array }> | Extract<Answer, { failed: string }>} Result */
 
 /**
- * What it needs of a song in the library. `lufs` is absent until somebody has looked at it.
+ * What it needs of a song in the library, which has a `waveform` once somebody has looked at it.
  *
  * @typedef {{ sourceId: string, title: string, size: number, durationMs?: number, lufs?: number | null, waveform?: Uint8Array,
  *   unplayable?: true }} Song
@@ -21,8 +23,8 @@
  * @property {(sourceId: string, found: { lufs: number | null, waveform?: Uint8Array, durationMs?: number }) => unknown} remember
  */
 
-/** A worker that says nothing for twice as long hangs. */
-const QUIET_MS = 15_000;
+/** A worker that says nothing for so long hangs. */
+const QUIET_MS = 30_000;
 /** The worker ends when it has had nothing to do for so long. */
 const IDLE_MS = 30_000;
 /** What could not be read, or no worker came: tried again after so long, when it is wanted. */
@@ -54,6 +56,13 @@ export class Analysis {
    */
   #later = new Map();
   /**
+   * Songs of which nothing was found. They are looked at again when they are added anew, and at the next visit: what fails
+   * is the browser, which may have learnt more by then.
+   *
+   * @type {WeakSet<Song>}
+   */
+  #failed = new WeakSet();
+  /**
    * Whether files could be read, when songs were wanted the last time.
    *
    * @type {string | undefined}
@@ -77,7 +86,7 @@ export class Analysis {
    * @param {object} options
    * @param {Library} options.library
    * @param {(url: string) => any} options.scriptURL  makes the worker's address acceptable to the browser
-   * @param {(song: any) => void} options.done  after the library remembers what was found; `waveform` is absent where nothing was
+   * @param {(song: any) => void} options.done  after the library remembers what was found, or where nothing was: then `waveform` is absent
    */
   constructor({ library, scriptURL, done }) {
     this.#library = library;
@@ -116,7 +125,7 @@ export class Analysis {
 
   /** Those that nobody has looked at, most wanted first. */
   #waiting() {
-    return this.#wanted.map((id) => this.#library.songs.get(id)).filter((song) => song !== undefined && song.lufs === undefined && !song.unplayable)
+    return this.#wanted.map((id) => this.#library.songs.get(id)).filter((song) => song !== undefined && !song.waveform && !song.unplayable && !this.#failed.has(song))
       .map((song) => /** @type {Song} */ (song));
   }
 
@@ -132,7 +141,10 @@ export class Analysis {
       const why = 'failed' in result ? result.failed : '';
       // Without a worker, no other song will do better.
       for (const one of why === 'worker' ? this.#waiting() : [song]) this.#later.set(one.sourceId, performance.now());
-      if (!PASSING.includes(why)) await this.#remember(song, result);
+      if (!('failed' in result)) await this.#remember(song.sourceId, result);
+      else if (!PASSING.includes(why)) this.#failed.add(song);
+      const known = this.#library.songs.get(song.sourceId);
+      if (known && !PASSING.includes(why) && !this.#isClosed) this.#done(known);
       this.#current = null;
     }
     clearTimeout(this.#idle);
@@ -140,11 +152,11 @@ export class Analysis {
   }
 
   /**
-   * @param {Song} song
-   * @param {Result} result
+   * @param {string} sourceId
+   * @param {Extract<Result, { waveform: Uint8Array }>} found
    */
-  async #remember({ sourceId }, result) {
-    const found = 'failed' in result ? { lufs: null } : { lufs: result.lufs, waveform: result.waveform, durationMs: result.durationMs };
+  async #remember(sourceId, { lufs, waveform, durationMs }) {
+    const found = { lufs, waveform, durationMs };
     try {
       await this.#library.remember(sourceId, found);
     } catch {
@@ -152,8 +164,6 @@ export class Analysis {
       const song = this.#library.songs.get(sourceId);
       if (song) Object.assign(song, found);
     }
-    const song = this.#library.songs.get(sourceId);
-    if (song && !this.#isClosed) this.#done(song);
   }
 
   /**
@@ -178,20 +188,11 @@ export class Analysis {
    */
   async #ask(questions) {
     const worker = this.#worker ??= this.#start();
-    let heard = true, timer = 0;
+    const quiet = watchQuiet(QUIET_MS, () => this.#fail('hangs'));
     const result = new Promise((/** @type {(result: Result) => void} */ resolve) => {
-      let quiet = 0;
-      // Counted twice: after a sleep the clock is late, and the worker has had no time.
-      const watch = () => {
-        quiet = heard ? 0 : quiet + 1;
-        heard = false;
-        if (quiet > 1) this.#fail('hangs');
-        else timer = setTimeout(watch, QUIET_MS);
-      };
       this.#give = resolve;
-      watch();
       worker.onmessage = ({ data }) => {
-        heard = true;
+        quiet.heard();
         this.#isReady = true;
         if ('failed' in data || 'waveform' in data) resolve(data);
       };
@@ -201,9 +202,9 @@ export class Analysis {
     for (const question of questions) {
       worker.postMessage(question, 'samples' in question && question.samples ? question.samples.map((one) => one.buffer) : []);
       // Copying a long song in one piece would hold up the page.
-      await new Promise((resolve) => setTimeout(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 0));
     }
-    return result.finally(() => clearTimeout(timer));
+    return result.finally(() => quiet.end());
   }
 
   #start() {

@@ -81,7 +81,7 @@ export class Waveforms {
     const wanted = new Set();
     for (const track of tracks) {
       const song = this.songOf(track);
-      if (song && song.lufs === undefined) wanted.add(song.sourceId);
+      if (song && !song.waveform) wanted.add(song.sourceId);
     }
     this.analysis.want([...wanted]);
     this.#send();
