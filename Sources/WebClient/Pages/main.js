@@ -29,7 +29,7 @@ const modules = await all([
   import('./text/en.js'), import('./view/dom.js'), import('./wire/http.js'), import('./wire/socket.js'),
   import('./store/store.js'), import('./view/room-screen.js'), import('./view/back.js'),
 ]);
-const [{ t }, { announce, isFree, keyOf, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }, back] = modules;
+const [{ t }, { announce, isFree, keyOf, number, setLocale, stylesheet, suit }, http, { RoomLink }, { Store, Refusal }, { roomScreen }, back] = modules;
 const page = /** @type {HTMLElement} */ (document.getElementById('page'));
 
 /**
@@ -478,6 +478,7 @@ document.addEventListener('keydown', async (event) => {
   keys?.handleKey(app, event);
 });
 
+suit();
 light.addEventListener('change', applyTheme);
 applyTheme();
 await applyLanguage();

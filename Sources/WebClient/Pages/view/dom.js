@@ -270,6 +270,22 @@ export function keyOf({ key = '', code = '', shiftKey = false }) {
  */
 export const attempt = ({ store }) => (store.connections > 0 ? t.link.reconnecting : t.link.connecting);
 
+/**
+ * Whether the browser has a chooser for folders. Those of phones and tablets have long known the element's property, and
+ * have opened a chooser for files.
+ */
+export const choosesFolders = () => 'showDirectoryPicker' in window
+  || ('webkitdirectory' in HTMLInputElement.prototype && !matchMedia('(pointer: coarse)').matches);
+
+/** Suits the page to its browser, once. */
+export function suit() {
+  // The page makes room for a keyboard on the screen. WebKit does not, and has an error for the key in its console.
+  const viewport = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name=viewport]'));
+  if (!/^Apple/.test(navigator.vendor)) viewport.content += ', interactive-widget=resizes-content';
+  // iOS shows what is pressed (`:active`) only in a page that listens for touches.
+  document.addEventListener('touchstart', () => {}, { passive: true });
+}
+
 /** Between what stands at the lower edge and what is above it. */
 const FLOOR_GAP = 22;
 
