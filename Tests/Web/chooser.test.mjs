@@ -59,3 +59,13 @@ test('a chooser that is closed leaves nothing behind', async () => {
   choosers[0].input.deref().oncancel();
   assert.deepEqual([await items, body.size], [[], 0]);
 });
+
+test('files of which none was taken are told with the name and the reason', async () => {
+  const { choose } = await import('../../Sources/WebClient/Pages/view/choose.js');
+  const told = [], app = { toast: (sentence) => told.push(sentence.replace(/[\u2066-\u2069]/g, '')) };
+  await choose(app, async () => [{ name: 'a.ogg', why: 'foreign' }]);
+  await choose(app, async () => [{ name: 'a.ogg', why: 'foreign' }, { name: 'b.doc', why: 'format' }]);
+  await choose(app, async () => []);
+  await choose(app, () => undefined);
+  assert.deepEqual(told, ['a.ogg: this browser cannot play this format', 'a.ogg: this browser cannot play this format (and 1 more)']);
+});

@@ -1,16 +1,19 @@
 // The library without a browser: which files are one song, which are played here, and how long they are.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { Library } from '../../Sources/WebClient/Pages/deck/library.js';
 import { Places } from '../../Sources/WebClient/Pages/deck/places.js';
 import { SameSongs, sameSong } from '../../Sources/WebClient/Pages/room/same-song.js';
+import { typesOf } from '../../Sources/WebClient/Pages/deck/song.js';
+import { Media } from './fake-media.mjs';
 import { joined } from './mutations.mjs';
 import { cyrillic, file, frame, id3Text, latin, tag, wave } from './tagged-files.mjs';
 
 globalThis.navigator ??= /** @type {any} */ ({});
 // As browsers have it, for files that lie in no folder.
 Object.defineProperty(File.prototype, 'webkitRelativePath', { value: '' });
+beforeEach((t) => new Media().install(t));
 
 const mp3 = file('cbr.mp3');
 
@@ -134,6 +137,41 @@ test('what a device plays is what its browser opens', async () => {
   one.hear = async () => ({ plays: true });
   await one.add([song('no.mp3', { title: 'No' })]);
   assert.equal(one.find(track({ title: 'No' }))?.unplayable, undefined);
+});
+
+test('a format that the browser does not know is refused by its name, also where the browser opens the file', async (t) => {
+  const files = () => ['tagged.ogg', 'tagged.opus', 'flac.oga', 'cbr.mp3'].map((name) => given(name, file(name)));
+  const all = await library().add(files());
+  assert.deepEqual([all.songs.length, all.skipped], [4, []]);
+  const media = new Media({ isWebKit: true });
+  media.install(t);
+  const one = library();
+  one.hear = undefined;
+  const adding = one.add(files());
+  for (let isDone = false; !isDone; await new Promise(setImmediate)) {
+    adding.finally(() => { isDone = true; });
+    await media.run(10);
+  }
+  const { songs, skipped } = await adding;
+  assert.deepEqual([songs.map(({ name }) => name), skipped], [['cbr.mp3'], ['tagged.ogg', 'tagged.opus', 'flac.oga'].map((name) => ({ name, why: 'foreign' }))]);
+  // They are here, and known as what cannot be played.
+  assert.deepEqual([...one.songs.values()].filter(({ unplayable }) => unplayable).map(({ name }) => name), ['tagged.ogg', 'tagged.opus', 'flac.oga']);
+});
+
+test('what was measured here is refused all the same by a browser that does not know its format', async (t) => {
+  const one = library(), opus = given('tagged.opus', file('tagged.opus'));
+  const { songs: [{ sourceId }] } = await one.add([opus]);
+  await one.remember(sourceId, { lufs: -9, waveform: new Uint8Array(2048) });
+  new Media({ isWebKit: true }).install(t);
+  assert.deepEqual((await one.add([opus])).skipped, [{ name: 'tagged.opus', why: 'foreign' }]);
+});
+
+test('a browser is asked for each container and codec that is known here, and for no other', () => {
+  const formats = /** @type {const} */ (['mp3', 'aac', 'flac', 'wav', 'webm', 'vorbis', 'opus', 'oggflac', 'other']);
+  assert.deepEqual(formats.map((format) => typesOf(format).join()), [
+    'audio/mpeg', 'audio/aac', 'audio/flac', 'audio/wav', 'audio/webm', 'audio/ogg; codecs="vorbis"', 'audio/ogg; codecs="opus"', 'audio/ogg; codecs="flac"', '']);
+  assert.deepEqual(['mp4a', 'alac', 'fLaC', 'sowt', ''].map((codec) => typesOf('mp4', codec).join(' or ')), [
+    'audio/mp4; codecs="mp4a.40.2"', 'audio/mp4; codecs="alac"', 'audio/mp4; codecs="fLaC" or audio/mp4; codecs="flac"', 'audio/mp4', 'audio/mp4']);
 });
 
 test('files in doubt of their encoding follow those that are added with them', async () => {

@@ -480,36 +480,42 @@ export class Device {
    * Takes a file for a track that is not here: the person picks it.
    *
    * @param {Track} track
+   * @returns {Promise<import('./library.js').Skipped[]>} what was picked, where none of it is a song of this device
    */
   async find(track) {
-    const songs = await this.#pick('files');
+    const { songs, skipped } = await this.#pick('files');
     const here = this.songOf(track.track);
     if (songs.length > 0 && !songs.some(({ sourceId }) => sourceId === here?.sourceId)) this.found[track.track] = songs[0].sourceId;
     this.#taken(songs);
+    return skipped;
   }
 
   /**
    * Takes the files of the room's songs again: the person picks them, and the music goes on.
    *
    * @param {'files'|'folder'} kind
+   * @returns {Promise<import('./library.js').Skipped[]>} what was picked, where none of it is a song of this device
    */
   async refill(kind) {
     this.#sound.unlock();
-    const songs = await this.#pick(kind);
+    const { songs, skipped } = await this.#pick(kind);
     this.#taken(songs);
     if (songs.length > 0) this.#run?.fulfil();
+    return skipped;
   }
 
   /**
    * @param {'files'|'folder'} kind
-   * @returns {Promise<import('./library.js').Song[]>}
+   * @returns {Promise<{ songs: import('./library.js').Song[], skipped: import('./library.js').Skipped[] }>} `skipped`: where
+   *   there are no songs
    */
   async #pick(kind) {
     const { library } = this;
-    if (!library) return [];
+    if (!library) return { songs: [], skipped: [] };
     const items = await library.pick(kind);
     this.#isPicking = true;
-    return library.add(items).then(({ songs }) => songs).finally(() => { this.#isPicking = false; });
+    const { songs, skipped } = await library.add(items).finally(() => { this.#isPicking = false; });
+    return { songs, skipped: songs.length > 0 ? [] : skipped };
   }
 
   /** @param {import('./library.js').Song[]} songs  that were picked */

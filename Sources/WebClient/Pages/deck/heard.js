@@ -13,6 +13,16 @@ const LONGEST_DURATION = 604_800_000;
  */
 
 /**
+ * Whether the browser says that it plays none of these types. One of them may be opened all the same, and not be heard.
+ *
+ * @param {string[]} types
+ */
+export function isForeign(types) {
+  const audio = new Audio();
+  return types.length > 0 && types.every((type) => audio.canPlayType(type) === '');
+}
+
+/**
  * Opens a file as the deck does, up to where its decoder is chosen.
  *
  * @param {File} file with its type

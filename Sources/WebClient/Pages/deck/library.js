@@ -17,7 +17,7 @@ const TELL_EVERY_MS = 250;
 
 /** @typedef {import('./song.js').Song} Song */
 /** @typedef {import('./items.js').Item} Item */
-/** @typedef {{ name: string, why: import('./read-song.js').Why | 'full' | 'unplayable' | 'double' }} Skipped */
+/** @typedef {{ name: string, why: import('./read-song.js').Why | 'full' | 'foreign' | 'unplayable' | 'double' }} Skipped */
 
 export { FileProblem };
 
@@ -146,7 +146,7 @@ export class Library {
         skipped.push({ name, why: typeof read === 'string' ? read : 'double' });
         return;
       }
-      const { song, guess } = read;
+      const { song, guess, why } = read;
       const before = this.#before(song);
       remembered(song, before, guess);
       if (guess) together.add(song, folder, guess);
@@ -161,7 +161,7 @@ export class Library {
       if (this.songs.has(song.sourceId)) this.#found = null;
       this.songs.set(song.sourceId, song);
       this.#index(song);
-      if (song.unplayable) skipped.push({ name, why: 'unplayable' });
+      if (why) skipped.push({ name, why });
       else added.set(song.sourceId, song);
       if (unwritten.push(song) >= BATCH) await this.#write(unwritten.splice(0));
       if (performance.now() > told + TELL_EVERY_MS) {

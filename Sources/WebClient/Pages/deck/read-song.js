@@ -1,7 +1,7 @@
 // A file that is added: what it says of itself, what identifies it, and whether this device plays it.
 
-import { heard } from './heard.js';
-import { typed } from './song.js';
+import { heard, isForeign } from './heard.js';
+import { typed, typesOf } from './song.js';
 import { sourceOf } from './source.js';
 import { readTags } from './tags/read.js';
 
@@ -60,7 +60,8 @@ async function idsOf(source, head, tail) {
  * @param {string} name
  * @param {(sourceId: string) => { waveform?: Uint8Array } | undefined} known  what was found out of a file before
  * @param {(file: File) => Promise<import('./heard.js').Heard>} hear
- * @returns {Promise<{ song: Song, guess?: import('./tags/text.js').Guess } | Why>}
+ * @returns {Promise<{ song: Song, guess?: import('./tags/text.js').Guess, why?: 'foreign' | 'unplayable' } | Why>} `why` it is
+ *   `unplayable`: the browser does not know its format, or cannot open it
  */
 export async function readSong(open, name, known, hear = heard) {
   try {
@@ -76,13 +77,13 @@ export async function readSong(open, name, known, hear = heard) {
     if (!format && !file.type.startsWith('audio/') && !MUSIC.test(name)) return 'format';
     /** @type {Song} */
     const song = { ...await idsOf(source, head, tail), name, size: file.size, format: format ?? 'other', ...said, addedAt: Date.now(), kept: 'memory' };
+    if (isForeign(typesOf(song.format, codec))) return { song: { ...song, unplayable: true }, guess, why: 'foreign' };
     // What was decoded before is played.
     if (known(song.sourceId)?.waveform) return { song, guess };
     const { plays, durationMs } = await hear(typed(file, song));
     if (!format && !plays) return 'format';
-    if (plays === false) song.unplayable = true;
     song.durationMs ??= durationMs;
-    return { song, guess };
+    return plays === false ? { song: { ...song, unplayable: true }, guess, why: 'unplayable' } : { song, guess };
   } catch {
     return 'unreadable';
   }

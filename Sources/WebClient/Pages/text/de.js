@@ -624,6 +624,7 @@ export const de = {
     nothing: 'Da sind keine Dateien.',
     why: {
       format: 'kein Format, das hier gespielt werden kann',
+      foreign: 'dieses Format kann dieser Browser nicht spielen',
       unplayable: 'auf diesem Gerät nicht spielbar',
       double: 'dieselbe Datei wie eine andere',
       isHere: 'schon im Raum',

@@ -85,6 +85,7 @@ export const deck = {
     nothing: 'No files there.',
     why: {
       format: 'not a format that can be played here',
+      foreign: 'this browser cannot play this format',
       unplayable: 'cannot be played on this device',
       double: 'the same file as another one',
       isHere: 'in the room already',

@@ -3,7 +3,8 @@
 import { t } from '../text/en-deck.js';
 import { songsHere, whyNot } from './add.js';
 import { addAll } from './adding.js';
-import { h, number, svg, text } from './dom.js';
+import { reasonOf } from './choose.js';
+import { choosesFolders, h, number, svg, text } from './dom.js';
 
 /**
  * @typedef {import('./dom.js').App} App
@@ -150,7 +151,6 @@ export function filesForm(app, close, items) {
   const zone = h('div.drop-zone', svg('folder'), h('p', t.deck.drop));
   const node = h('div.add-files', zone, running, told, left, h('p.add-note', t.deck.stay), deleted);
   const go = h('div.files-go', cancel, folder, files, done);
-  folder.hidden = !('webkitdirectory' in HTMLInputElement.prototype);
 
   /** The job whose end has been shown. */
   let shown = /** @type {Job | null} */ (null);
@@ -160,7 +160,7 @@ export function filesForm(app, close, items) {
     zone.hidden = isBusy || hasEnded;
     running.hidden = cancel.hidden = !isBusy;
     files.hidden = isBusy;
-    folder.hidden = isBusy || hasEnded || !('webkitdirectory' in HTMLInputElement.prototype);
+    folder.hidden = isBusy || hasEnded || !choosesFolders();
     done.hidden = !hasEnded;
     files.classList.toggle('primary', !hasEnded);
     files.disabled = folder.disabled = !library;
@@ -184,10 +184,9 @@ export function filesForm(app, close, items) {
   };
   /** @param {{ name: string, why: string }[]} all */
   const list = (all) => {
-    const reasons = /** @type {Record<string, string>} */ (t.deck.why);
     left.setAttribute('aria-label', t.deck.left(number(all.length)));
     left.replaceChildren(
-      h('ul', all.slice(0, LISTED).map(({ name, why }) => h('li', h('bdi', name), h('span', reasons[why] ?? reasons.unreadable)))),
+      h('ul', all.slice(0, LISTED).map(({ name, why }) => h('li', h('bdi', name), h('span', reasonOf(why))))),
       ...all.length > LISTED ? [h('p.add-note', t.deck.more(number(all.length - LISTED)))] : [],
     );
   };

@@ -3,6 +3,7 @@
 import { PART } from '../room/room.js';
 import { isolated } from '../text/en.js';
 import { t } from '../text/en-deck.js';
+import { choose } from './choose.js';
 import { announce, h, number, stylesheet, svg, text } from './dom.js';
 import { takeDrops } from './drop.js';
 import { marks } from './sleeve.js';
@@ -121,7 +122,7 @@ export function playHere(app) {
     // What is here and cannot be played is not missing.
     const lacking = (/** @type {import('../room/room.js').Track} */ track) => {
       const texts = here.isUnplayable(track.track) ? t.deck.unplayable : t.deck.missing;
-      return { texts, find: { label: texts.find, act: () => act((made) => made.find(track)) } };
+      return { texts, find: { label: texts.find, act: () => choose(app, () => (app.playing ?? here).find(track)) } };
     };
     if (missing) {
       const { texts, find } = lacking(missing.track);

@@ -2,7 +2,8 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en-deck.js';
-import { h, number, svg, text } from './dom.js';
+import { choose } from './choose.js';
+import { choosesFolders, h, number, svg, text } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -45,14 +46,14 @@ export function silence(app) {
   /**
    * @param {string} label
    * @param {() => unknown} run
-   * @param {string} [kind]
+   * @param {boolean} [isFirst]
    */
-  const button = (label, run, kind = '') => h('button.pill', { type: 'button', class: kind, onclick: () => act(run) }, label);
+  const button = (label, run, isFirst = false) => h('button.pill', { type: 'button', class: isFirst ? 'primary' : '', onclick: run }, label);
   /** Asks for the files again. */
   const pickers = () => {
-    const files = (/** @type {string} */ kind) => button(t.deck.chooseFiles, () => app.playing?.refill('files'), kind);
-    if (!('webkitdirectory' in HTMLInputElement.prototype)) return [files('primary')];
-    return [button(t.deck.chooseFolder, () => app.playing?.refill('folder'), 'primary'), files('')];
+    const ask = (/** @type {'files' | 'folder'} */ kind) => () => choose(app, () => app.playing?.refill(kind));
+    const hasFolders = choosesFolders();
+    return [...hasFolders ? [button(t.deck.chooseFolder, ask('folder'), true)] : [], button(t.deck.chooseFiles, ask('files'), !hasFolders)];
   };
 
   /**
@@ -68,7 +69,7 @@ export function silence(app) {
       if (device.lacksFiles) return { key: 'files', told: device.promisesMusic ? t.deck.noFiles : t.deck.noFilesYet, make: pickers };
       left = Math.min(left, lost);
       if (lost === left) return null;
-      return { key: 'lost', told: t.deck.lostFiles(lost, number(lost)), make: () => [...pickers(), button(t.deck.leaveOut, () => { left = app.playing?.lack.lost ?? 0; })] };
+      return { key: 'lost', told: t.deck.lostFiles(lost, number(lost)), make: () => [...pickers(), button(t.deck.leaveOut, () => act(() => { left = app.playing?.lack.lost ?? 0; }))] };
     }
     if (device?.phase === 'starting' || room.closedAt !== undefined || app.store.link.state !== 'live') return null;
     const isHeard = room.deck.member !== undefined;
@@ -83,7 +84,7 @@ export function silence(app) {
       timer = window.setTimeout(show, from - now + 5);
       return null;
     }
-    return { key: 'nobody', told: t.deck.unheard, make: () => [button(t.deck.hear, async () => (await app.device())?.start(), 'primary')] };
+    return { key: 'nobody', told: t.deck.unheard, make: () => [button(t.deck.hear, () => act(async () => (await app.device())?.start()), true)] };
   };
 
   function show() {
