@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { Library } from '../../Sources/WebClient/Pages/deck/library.js';
 import { Places } from '../../Sources/WebClient/Pages/deck/places.js';
 import { SameSongs, sameSong } from '../../Sources/WebClient/Pages/room/same-song.js';
-import { typesOf } from '../../Sources/WebClient/Pages/deck/song.js';
+import { typeOf } from '../../Sources/WebClient/Pages/deck/song.js';
 import { Media } from './fake-media.mjs';
 import { joined } from './mutations.mjs';
 import { cyrillic, file, frame, id3Text, latin, tag, wave } from './tagged-files.mjs';
@@ -166,12 +166,12 @@ test('what was measured here is refused all the same by a browser that does not 
   assert.deepEqual((await one.add([opus])).skipped, [{ name: 'tagged.opus', why: 'foreign' }]);
 });
 
-test('a browser is asked for each container and codec that is known here, and for no other', () => {
+test('a browser is asked for each container and codec that it has a name for, and for no other', () => {
   const formats = /** @type {const} */ (['mp3', 'aac', 'flac', 'wav', 'webm', 'vorbis', 'opus', 'oggflac', 'other']);
-  assert.deepEqual(formats.map((format) => typesOf(format).join()), [
+  assert.deepEqual(formats.map((format) => typeOf(format)), [
     'audio/mpeg', 'audio/aac', 'audio/flac', 'audio/wav', 'audio/webm', 'audio/ogg; codecs="vorbis"', 'audio/ogg; codecs="opus"', 'audio/ogg; codecs="flac"', '']);
-  assert.deepEqual(['mp4a', 'alac', 'fLaC', 'sowt', ''].map((codec) => typesOf('mp4', codec).join(' or ')), [
-    'audio/mp4; codecs="mp4a.40.2"', 'audio/mp4; codecs="alac"', 'audio/mp4; codecs="fLaC" or audio/mp4; codecs="flac"', 'audio/mp4', 'audio/mp4']);
+  // Safari plays Apple's lossless codec, whatever it says of it.
+  assert.deepEqual(['mp4a', 'alac', 'sowt', ''].map((codec) => typeOf('mp4', codec)), ['audio/mp4; codecs="mp4a.40.2"', 'audio/mp4', 'audio/mp4', 'audio/mp4']);
 });
 
 test('files in doubt of their encoding follow those that are added with them', async () => {

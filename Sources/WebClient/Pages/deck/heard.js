@@ -13,14 +13,11 @@ const LONGEST_DURATION = 604_800_000;
  */
 
 /**
- * Whether the browser says that it plays none of these types. One of them may be opened all the same, and not be heard.
+ * Whether the browser says that it does not play a type. It may open a file of it all the same, of which nothing is heard.
  *
- * @param {string[]} types
+ * @param {string} type  empty: nobody asks
  */
-export function isForeign(types) {
-  const audio = new Audio();
-  return types.length > 0 && types.every((type) => audio.canPlayType(type) === '');
-}
+export const isForeign = (type) => type !== '' && new Audio().canPlayType(type) === '';
 
 /**
  * Opens a file as the deck does, up to where its decoder is chosen.

@@ -1,7 +1,7 @@
 // A file that is added: what it says of itself, what identifies it, and whether this device plays it.
 
 import { heard, isForeign } from './heard.js';
-import { typed, typesOf } from './song.js';
+import { typeOf, typed } from './song.js';
 import { sourceOf } from './source.js';
 import { readTags } from './tags/read.js';
 
@@ -77,7 +77,7 @@ export async function readSong(open, name, known, hear = heard) {
     if (!format && !file.type.startsWith('audio/') && !MUSIC.test(name)) return 'format';
     /** @type {Song} */
     const song = { ...await idsOf(source, head, tail), name, size: file.size, format: format ?? 'other', ...said, addedAt: Date.now(), kept: 'memory' };
-    if (isForeign(typesOf(song.format, codec))) return { song: { ...song, unplayable: true }, guess, why: 'foreign' };
+    if (isForeign(typeOf(song.format, codec))) return { song: { ...song, unplayable: true }, guess, why: 'foreign' };
     // What was decoded before is played.
     if (known(song.sourceId)?.waveform) return { song, guess };
     const { plays, durationMs } = await hear(typed(file, song));

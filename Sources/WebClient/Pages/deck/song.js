@@ -7,11 +7,8 @@ const TYPES = {
   wav: 'audio/wav', other: '',
 };
 
-/** How browsers name the codecs of formats that have several, and the codecs that an MP4 names by its own codes. */
-const CODECS = /** @type {Record<string, string[]>} */ ({
-  vorbis: ['vorbis'], opus: ['opus'], oggflac: ['flac'],
-  mp4a: ['mp4a.40.2'], alac: ['alac'], fLaC: ['fLaC', 'flac'], Opus: ['Opus', 'opus'], 'ac-3': ['ac-3'], 'ec-3': ['ec-3'],
-});
+/** The codecs in them, as browsers name them, where the format, or what an MP4 calls its codec, tells. */
+const CODECS = /** @type {Record<string, string>} */ ({ vorbis: 'vorbis', opus: 'opus', oggflac: 'flac', 'mp4 mp4a': 'mp4a.40.2' });
 
 /**
  * A file of the library. `oldId` is the `sourceId` that releases before gave it, where that is another one: rooms of theirs
@@ -36,16 +33,15 @@ export function typed(file, { name, format }) {
 }
 
 /**
- * The types of what is in a file: a browser that plays it knows one of them. None where they are not known here.
+ * The type by which a browser is asked whether it plays a file; empty where it is not known here. Of codecs that browsers
+ * play without a word for them, such as Apple's lossless one, it names the container alone.
  *
  * @param {Song['format']} format
- * @param {string} [codec]  as the file calls it
- * @returns {string[]}
+ * @param {string} [codec]  as an MP4 calls it
  */
-export function typesOf(format, codec = '') {
-  const type = TYPES[format];
-  const names = CODECS[format === 'mp4' ? codec : format];
-  return !type ? [] : names ? names.map((name) => `${type}; codecs="${name}"`) : [type];
+export function typeOf(format, codec) {
+  const name = CODECS[format] ?? CODECS[`${format} ${codec}`];
+  return TYPES[format] + (name ? `; codecs="${name}"` : '');
 }
 
 /**
