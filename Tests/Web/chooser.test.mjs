@@ -36,7 +36,7 @@ function choosing() {
 }
 
 for (const kind of ['files', 'folder']) {
-  test(`${kind} arrive that were chosen after the browser has collected its garbage`, { timeout: 10_000 }, async () => {
+  test(`${kind} arrive that were chosen after the browser has collected its garbage`, async () => {
     const { body, choosers, choose } = choosing(), song = { name: 'a.mp3' };
     let chosen;
     picked(kind).then((items) => { chosen = items; });
