@@ -54,6 +54,15 @@ test('a chooser ends the wait for the one before, of which the browser may have 
   assert.deepEqual([(await second).map(({ name }) => name), body.size], [['b.mp3'], 0]);
 });
 
+test('a second tap opens no other picker, and no chooser beside it', async () => {
+  const { choosers } = choosing(), opened = [];
+  window.showOpenFilePicker = () => new Promise((resolve) => { opened.push(resolve); });
+  const first = picked('files');
+  assert.deepEqual([await picked('files'), opened.length, choosers.length], [[], 1, 0]);
+  opened[0](['a handle']);
+  assert.deepEqual(await first, ['a handle']);
+});
+
 test('a chooser that is closed leaves nothing behind', async () => {
   const { body, choosers } = choosing(), items = picked('files');
   choosers[0].input.deref().oncancel();

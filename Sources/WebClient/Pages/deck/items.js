@@ -111,19 +111,23 @@ export async function dropped(dataTransfer) {
   return /** @type {Item[]} */ ((await Promise.all(items)).filter((item) => item));
 }
 
-/** Ends the wait for the newest chooser. */
+/** A picker is open. It tells its end, and a browser opens no other one meanwhile. */
+let isPicking = false;
+/** Ends the wait for the newest chooser of an element. */
 let endChooser = () => {};
 
 /**
- * Asks for files or a folder. To be called inside a gesture. Not every browser tells that its chooser was closed: the next
- * one ends the wait for it.
+ * Asks for files or a folder. To be called inside a gesture. Not every browser tells that an element's chooser was closed:
+ * the next one ends the wait for it.
  *
  * @param {'files' | 'folder'} kind
  * @returns {Promise<Item[]>} none where nothing was picked
  */
 export async function picked(kind) {
+  if (isPicking) return [];
   endChooser();
   try {
+    isPicking = true;
     if (kind === 'folder' && window.showDirectoryPicker) return [await window.showDirectoryPicker({ id: 'backline', mode: 'read' })];
     if (kind === 'files' && window.showOpenFilePicker) {
       return await window.showOpenFilePicker({ id: 'backline', multiple: true, types: [{ accept: { 'audio/*': ENDINGS } }] });
@@ -131,6 +135,8 @@ export async function picked(kind) {
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') return [];
     // Where a browser has pickers and refuses them, it still has the element.
+  } finally {
+    isPicking = false;
   }
   const input = document.createElement('input');
   input.type = 'file';
