@@ -31,6 +31,9 @@ package struct RoomCode: Hashable, Sendable, CustomStringConvertible {
         self.value = length == .six && value == Self.search?.value ? value + 1 : value
     }
 
+    /// Whether no room is ever given this code.
+    package var isReserved: Bool { self == Self.search }
+
     /// Reads a code as people type it: case does not matter, O is read as 0, I and L as 1.
     ///
     /// Nil if the text is not exactly six or eight such characters.

@@ -225,7 +225,8 @@ def test_a_code_is_taken_where_the_room_used_last_is_out_of_reach(home):
 def test_codes_are_taken_as_people_copy_them(home, kitchen):
     wide = "".join(chr(ord(character) + 0xFEE0) for character in kitchen)
     for text in (f"#{kitchen}", f"“{kitchen}”.", f"({kitchen})", wide, f" {kitchen.lower()} ",
-                 f"{home.server.origin}/r/{kitchen}/", f"<{home.server.origin}/r/{kitchen}?from=qr>"):
+                 f"{home.server.origin}/r/{kitchen}/", f"<{home.server.origin}/r/{kitchen}?from=qr>",
+                 f"{home.server.origin}/r/{kitchen}&fbclid=x", f"Come to {home.server.origin}/r/{kitchen}%20!"):
         assert home.run("queue", text).startswith(f"Kitchen ({kitchen})"), text
 
 

@@ -40,3 +40,31 @@ package struct SkipVotesCase: Sendable, Decodable, CustomStringConvertible {
 
     package static func all() throws -> [SkipVotesCase] { try Table.read("skip-votes") }
 }
+
+/// What people paste and type for a room, and the room that is meant; nil: none.
+package struct RoomLinks: Sendable, Decodable {
+    package struct Text: Sendable, Decodable {
+        package let text: String
+        package let room: String?
+        /// The server of a link.
+        package let server: String?
+    }
+
+    package struct Address: Sendable, Decodable {
+        package let path: String
+        package let room: String?
+    }
+
+    package let texts: [Text]
+    /// Paths that begin as those of rooms' pages do.
+    package let addresses: [Address]
+    /// Other paths.
+    package let bareAddresses: [Address]
+
+    private enum CodingKeys: String, CodingKey {
+        case texts, addresses
+        case bareAddresses = "bare addresses"
+    }
+
+    package static func all() throws -> RoomLinks { try Table.read("room-links") }
+}

@@ -9,31 +9,18 @@ public struct RoomReference: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an identifier (a UUID) or a code of six or eight characters, in either case; nil for any other text.
     ///
-    /// Of a link to a room (`https://party.example/r/7KQ2ZM/`), the code is taken. What people copy along with a code
-    /// does no harm: space and punctuation around it, as in `#7KQ2ZM` or `“7KQ2ZM”.`, and full width characters.
+    /// Of a link to a room (`https://party.example/r/7KQ2ZM/`), also among other words, the code is taken. What people
+    /// copy along with a code does no harm: space and punctuation around it, as in `#7KQ2ZM` or `“7KQ2ZM”.`, blanks and
+    /// hyphens in it, full width and invisible characters, and what senders of links add to them.
+    /// `Tests/Tables/room-links.json` has texts and what they name.
     public init?(_ text: String) {
-        let plain = Self.plain(text)
-        let name: Substring
-        if let path = plain.firstRange(of: "/r/") {
-            name = plain[path.upperBound...].prefix { !"/?#".contains($0) }
-        } else if plain.lowercased().hasPrefix("http"), let last = plain.split(separator: "/").last {
-            name = last
-        } else {
-            name = plain[...]
-        }
-        let bare = name.trimming { !$0.isLetter && !$0.isNumber }
-        guard let wire = RoomWire.RoomReference(String(bare)) else { return nil }
-        self.wire = wire
+        guard let room = PastedRoom(text) else { return nil }
+        wire = room.reference
     }
 
-    /// The text with ASCII in place of full width characters (U+FF01 … U+FF5E).
-    private static func plain(_ text: String) -> String {
-        var plain = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            let isWide = (0xFF01...0xFF5E).contains(scalar.value)
-            plain.append(isWide ? Unicode.Scalar(scalar.value - 0xFEE0) ?? scalar : scalar)
-        }
-        return String(plain)
+    /// The server of a link to a room; nil where the text is no link, or the server is none that a client connects to.
+    package static func server(ofLink text: String) -> ServerAddress? {
+        PastedRoom(text)?.server.flatMap { ServerAddress($0) }
     }
 
     /// A room's identifier.
@@ -69,13 +56,5 @@ public struct Position: Sendable, Hashable {
     init(_ wire: RoomWire.Position) {
         epoch = wire.epoch
         sequence = wire.seq
-    }
-}
-
-extension Substring {
-    /// The text without the characters at its beginning and end for which a condition holds.
-    fileprivate func trimming(_ isCut: (Character) -> Bool) -> Substring {
-        let end = lastIndex { !isCut($0) }.map { index(after: $0) } ?? startIndex
-        return self[..<end].drop(while: isCut)
     }
 }

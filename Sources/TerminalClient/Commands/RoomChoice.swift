@@ -19,10 +19,7 @@ struct RoomChoice: Sendable, Equatable {
             throw failure
         }
         self.reference = reference
-        // Of a link that was copied with a bracket or a quotation mark, only the link counts.
-        let begin = text.indices.first { text[$0...].prefix(4).lowercased() == "http" }
-        let copied = text[(begin ?? text.startIndex)...]
-        link = copied.firstRange(of: "/r/").flatMap { ServerAddress(String(copied[..<$0.lowerBound])) }
+        link = RoomReference.server(ofLink: text)
     }
 
     /// The room, or the one that was used last at the server.
