@@ -259,9 +259,8 @@ let package = Package(
             "PushServerTests",
             [
                 "EventStorage", "HTTPTransport", "IdentityTokens", "PrometheusMetrics", "PushServer",
-                "RandomTestSupport", "RoomDomain", "RoomService", "RoomWire", "SimulatedTime", "TLSTransport",
-                "WebClient",
-                "WebSocketCodec",
+                "RandomTestSupport", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", "SimulatedTime",
+                "TLSTransport", "WebClient", "WebSocketCodec",
                 hummingbird, httpTypes, coreMetrics, inMemoryLogging, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),

@@ -76,15 +76,25 @@ def test_every_file_is_served_with_its_type_its_tag_and_the_page_s_fields(shared
         assert len(packed.body) <= len(plain.body)
 
 
-def test_a_room_s_link_may_end_with_a_slash(shared):
+def test_a_room_s_address_leads_to_its_page_however_it_is_written(shared):
     for method in "GET", "HEAD":
-        answer = shared.request(method, "/r/ABC123/?x=1")
-        assert (answer.status, answer.headers["Location"]) == (308, "/r/ABC123?x=1")
-        assert answer.headers["Cache-Control"] == "no-store"
-    assert shared.request("GET", "/r/abc-123/").headers["Location"] == "/r/abc-123"
-    for path in "/r/ABC123//", "/r//", "/r/", "/nearby/", "//r/ABC123/", "/r/../", "/v1/rooms/ABC123/":
+        for path in ("/r/ABC123/", "/r/abc-123", "/R/ABC123", "/r/ABC123.", "/r/ABC123)", "/r/ABC123&fbclid=x", "/r/ABC123%20",
+                     "/r/ABC123%E2%80%8B", "/abc123"):
+            answer = shared.request(method, f"{path}?x=1")
+            assert (answer.status, answer.headers["Location"]) == (308, "/r/ABC123?x=1"), path
+            assert answer.headers["Cache-Control"] == "no-store"
+    # What is no code is left to the page.
+    assert shared.request("GET", "/r/no-room-at-all/").headers["Location"] == "/r/no-room-at-all"
+    for path in "/r//", "/r/", "/nearby/", "//r/ABC123/", "/r/../", "/v1/rooms/ABC123/", "/ABC123.", "/ABC123/", "/assets":
         shared.request("GET", path).expect_problem(404, "not_found")
-    shared.request("POST", "/r/ABC123/", {}).expect_problem(404, "not_found")
+    for path in "/r/ABC123/", "/R/ABC123", "/ABC123":
+        shared.request("POST", path, {}).expect_problem(404, "not_found")
+
+
+def test_without_a_page_no_address_leads_to_a_room_s(servers):
+    server = servers("--no-web").start()
+    for path in "/r/ABC123/", "/R/ABC123", "/ABC123":
+        server.request("GET", path).expect_problem(404, "not_found")
 
 
 def test_what_a_browser_has_is_not_sent_again(shared):
@@ -432,7 +442,7 @@ def plainly(server, *pieces, ends=False):
 
 def test_http_on_the_tls_port_leads_to_https(shared):
     host = f"localhost:{shared.port}".encode()
-    for target in (b"/", b"/r/ABC123", b"/r/ABC123/", b"/nearby?x=1&y=%20", b"/icon.svg"):
+    for target in (b"/", b"/r/ABC123", b"/r/ABC123/", b"/R/ABC123.", b"/ABC123", b"/nearby?x=1&y=%20", b"/icon.svg"):
         for method in (b"GET", b"HEAD"):
             received = plainly(shared, method + b" " + target + b" HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
             head, _, body = received.partition(b"\r\n\r\n")

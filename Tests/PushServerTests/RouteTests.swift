@@ -1,3 +1,4 @@
+import RoomTestSupport
 import Testing
 import WebClient
 
@@ -93,15 +94,27 @@ import WebClient
         #expect(PathRule.isPlain(path) == isPlain)
     }
 
-    @Test func `only a room's page is behind a slash`() {
-        #expect(PathRule.page(behindSlash: "/r/ABC123/") == "/r/ABC123")
-        for path in [
-            "/r/ABC123", "/r/", "/r//", "/r/ABC123//", "/r/../", "/r/%2F/", "/r/a/b/", "/nearby/", "/", "//", "",
-            "/x/r/",
-            "/v1/rooms/ABC123/", "//r/ABC123/",
-        ] {
-            #expect(PathRule.page(behindSlash: path) == nil, "\(path)")
+    @Test func `a path that names a room leads to its page, as the table has it`() throws {
+        let links = try RoomLinks.all()
+        for row in links.addresses + links.bareAddresses {
+            let page = row.room.map { "/r/\($0)" }
+            #expect(PathRule.roomPage(for: row.path) == (page == row.path ? nil : page), "\(row)")
         }
+    }
+
+    @Test func `what is no code leads to the page that says so`() {
+        #expect(PathRule.roomPage(for: "/r/no-room-at-all/") == "/r/no-room-at-all")
+        #expect(PathRule.roomPage(for: "/R/no-room-at-all") == "/r/no-room-at-all")
+        for path in [
+            "/r/no-room-at-all", "/r", "/R", "/r/", "/r//", "/r/../", "/r/%2F/", "/r/ab/cd/", "/nearby/", "/x/r/",
+        ] {
+            #expect(PathRule.roomPage(for: path) == nil, "\(path)")
+        }
+    }
+
+    @Test func `a path is looked at as far as a name may be`() {
+        #expect(PathRule.roomPage(for: "/r/ABC123.\(String(repeating: "x", count: 10_000))") == "/r/ABC123")
+        #expect(PathRule.roomPage(for: "\(String(repeating: "/r", count: 100))/ABC123") == nil)
     }
 
     @Test func `a socket's path names its room`() {

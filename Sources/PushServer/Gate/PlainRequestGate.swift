@@ -16,7 +16,7 @@ struct PlainRequestGate: Sendable {
     /// Makes the handler of one connection; `isAdmitted` counts its request.
     func handler(isAdmitted: @escaping () -> Bool) -> PlainRequestHandler {
         let request = PlainRequest(maximumHeadLength: maximumHeadLength) { [pages] path in
-            let page = PathRule.page(behindSlash: path) ?? path
+            let page = PathRule.roomPage(for: path) ?? String(path)
             return PathRule.isPlain(page) && pages.contains { $0.matches(page) }
         }
         return PlainRequestHandler(request, fields: fields, isAdmitted: isAdmitted)

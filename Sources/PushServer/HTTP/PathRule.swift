@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import RoomDomain
 import RoomWire
 
 /// The only accepted form of a path.
@@ -21,17 +22,34 @@ enum PathRule {
         }
     }
 
-    /// The path of a room's page, for the same path with a slash at its end; nil for any other path.
+    /// As far as a path is looked at for a room: nothing behind that belongs to a name.
+    private static let longestName = 128
+
+    /// The path of the room's page, `/r/{code}`, for a path that names the room in another way; nil for any other path,
+    /// and for the page's own.
     ///
-    /// People copy links with such a slash.
-    static func page<Path: StringProtocol>(behindSlash path: Path) -> Path.SubSequence? {
-        guard path.last == "/" else { return nil }
-        let page = path.dropLast()
-        return isPlain(page) && Routes.room.matches(page) ? page : nil
+    /// People paste links with what stood behind them, in upper case and with a slash; they also type the code alone,
+    /// which counts where it is exactly one and begins no other route. What is no code is left to the page to say.
+    static func roomPage(for path: some StringProtocol) -> String? {
+        let text = String(decoding: path.utf8.prefix(longestName), as: UTF8.self)
+        let page: String
+        if text.prefix(Routes.roomPrefix.count).lowercased() == Routes.roomPrefix {
+            let name = path.dropFirst(Routes.roomPrefix.count)
+            page =
+                Routes.roomPrefix
+                + (PastedRoom(text)?.reference.text ?? String(name.last == "/" ? name.dropLast() : name))
+        } else if let code = RoomCode(String(text.dropFirst())), !code.isReserved, text.first == "/",
+            !Routes.all.contains(where: { $0.segments.first == text.dropFirst() })
+        {
+            page = Routes.roomPrefix + code.description
+        } else {
+            return nil
+        }
+        return page != path && isPlain(page) && Routes.room.matches(page) ? page : nil
     }
 }
 
-/// Answers 404 to paths that are not plain, and leads to a room's page from its path with a slash.
+/// Answers 404 to paths that are not plain, and leads to a room's page from paths that name the room in another way.
 struct PathMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
@@ -42,10 +60,11 @@ struct PathMiddleware: RouterMiddleware {
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         let path = request.uri.path
-        if PathRule.isPlain(path) { return try await next(request, context) }
-        guard hasPages, request.method == .get || request.method == .head, let page = PathRule.page(behindSlash: path)
-        else { throw CommandFailure(.notFound, "there is nothing at this path") }
-        let query = request.uri.query.map { "?\($0)" } ?? ""
-        return Response(status: .permanentRedirect, headers: [.location: "\(page)\(query)"])
+        if hasPages, request.method == .get || request.method == .head, let page = PathRule.roomPage(for: path) {
+            let query = request.uri.query.map { "?\($0)" } ?? ""
+            return Response(status: .permanentRedirect, headers: [.location: "\(page)\(query)"])
+        }
+        guard PathRule.isPlain(path) else { throw CommandFailure(.notFound, "there is nothing at this path") }
+        return try await next(request, context)
     }
 }

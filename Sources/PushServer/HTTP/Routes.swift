@@ -8,8 +8,11 @@ import WebClient
 enum Routes {
     static let metrics = Route("/metrics", for: .metrics, .fixed, [.get: .getMetrics])
 
+    /// What the paths of rooms' pages begin with.
+    static let roomPrefix = "/r/"
+
     /// The page of a room.
-    static let room = page("/r/{code}")
+    static let room = page("\(roomPrefix){code}")
 
     static let all = [
         Route("/healthz", for: .anybody, .fixed, [.get: .getHealth]),
