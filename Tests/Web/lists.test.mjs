@@ -1,7 +1,6 @@
 // The search of a pool, codes as people write them, and songs as people write them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codeOf } from '../../Sources/WebClient/Pages/room/code.js';
 import { Search, searchable } from '../../Sources/WebClient/Pages/room/search.js';
 import { durationOf, hasControl, scalars, songOf, songsOf } from '../../Sources/WebClient/Pages/view/song-list.js';
 import { milliseconds } from './samples.mjs';
@@ -48,17 +47,6 @@ test('a changed pool is searched as a whole after a reset', () => {
 
 test('plain texts and others are folded alike', () => {
   for (const text of ['ABC xyz 09 ~!', 'A B']) assert.equal(searchable(text), searchable(`${text}\u0301`));
-});
-
-test('a code is read as the server reads it', () => {
-  assert.equal(codeOf('v631kk'), 'V631KK');
-  assert.equal(codeOf(' v6 3l-ko '), 'V631K0');
-  assert.equal(codeOf('oil0oi'), '011001');
-  assert.equal(codeOf('https://party.example/r/v631kkab?from=qr#x'), 'V631KKAB');
-  assert.equal(codeOf('party.example/r/V631KK/'), 'V631KK');
-  for (const text of ['', 'abc', 'v631kku', 'UUUUUU', 'nearby', 'V631KKA', 'https://party.example/nearby', 'V631KKABC']) {
-    assert.equal(codeOf(text), null, text);
-  }
 });
 
 test('a line is read as artist, title and length', () => {

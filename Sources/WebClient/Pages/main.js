@@ -355,11 +355,14 @@ function waitingTime(ms) {
 
 /** @type {Promise<{ id: string, name: string }> | null} */
 let session = null;
+/** The end of a room's address as the page itself writes it. */
+const WRITTEN = /^[\dA-Z]+$/;
+
 /** @type {Screen | null} */
 let screen = null;
 /** The address of the screen that is shown. */
 let shown = '';
-/** The room whose link is open, as it stands in the address. */
+/** The room whose link is open: its code or id, else what stands in the address. */
 let reference = '';
 
 /**
@@ -370,14 +373,18 @@ let reference = '';
 async function show(anew = false) {
   back.closeSheets();
   const path = location.pathname;
-  const room = /^\/r\/([^/]+)$/.exec(path)?.[1] ?? '';
+  const named = /^\/r\/(.+)$/.exec(path)?.[1] ?? '';
+  const read = !named || WRITTEN.test(named) ? named : await roomAt(path);
+  const room = read ?? named;
   const make = room ? () => roomScreen(app, room) : await load(path === '/nearby' ? nearby : home);
   if (location.pathname !== path) return;
   if (!make) {
     if (shown) history.replaceState(history.state, '', shown);
     return;
   }
-  shown = path;
+  // What was pasted behind a code, and what others have added to the link, is not a part of the address.
+  if (read && location.pathname + location.search + location.hash !== `/r/${read}`) history.replaceState(history.state, '', `/r/${read}`);
+  shown = location.pathname;
   if (room !== reference || (anew && room)) {
     app.link?.close();
     app.link = null;
@@ -396,6 +403,16 @@ async function show(anew = false) {
   document.title = t.header.untitled;
   put(make());
   if (anew) scrollTo(0, 0);
+}
+
+/**
+ * The room of an address as people paste it.
+ *
+ * @param {string} path
+ */
+async function roomAt(path) {
+  const loaded = await load(() => import('./room/code.js'));
+  return loaded?.roomOf(path) ?? null;
 }
 
 /**
@@ -425,7 +442,7 @@ async function home() {
 
 /** Loads what the page needs at once later: what tells that something went wrong, and on a laptop the keys. */
 function prepare() {
-  Promise.all([import('./view/toast.js'), import('./view/link.js'), stylesheet('later')]).catch(() => {});
+  Promise.all([import('./view/toast.js'), import('./view/link.js'), import('./room/code.js'), stylesheet('later')]).catch(() => {});
   if (matchMedia('(hover: hover)').matches) loadKeys();
 }
 

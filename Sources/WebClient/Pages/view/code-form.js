@@ -1,6 +1,6 @@
 // The ways to a room: its code, a new one, rooms nearby. On the start page, and where there is no room.
 
-import { codeOf } from '../room/code.js';
+import { roomOf } from '../room/code.js';
 import { t } from '../text/en-more.js';
 import { h, svg, text } from './dom.js';
 
@@ -19,10 +19,22 @@ export function codeForm(app, typed = '') {
     type: 'text', name: 'code', 'aria-label': t.home.code, 'aria-describedby': 'home-wrong', placeholder: t.home.codeHint, autocomplete: 'off',
     autocapitalize: 'characters', spellcheck: 'false', enterkeyhint: 'go', dir: 'ltr', value: typed,
   }));
+  const begun = () => {
+    code.removeAttribute('aria-invalid');
+    text(wrong, '');
+  };
+  /** Puts the room of a link into the field; tells whether there is one. */
+  const takeLink = (/** @type {string} */ pasted) => {
+    const read = pasted.includes('/') ? roomOf(pasted) : null;
+    if (read === null) return false;
+    code.value = read;
+    begun();
+    return true;
+  };
   const form = h('form.home-enter', { novalidate: true }, code, h('button.pill.primary', { type: 'submit' }, t.home.join), wrong);
   form.addEventListener('submit', (/** @type {Event} */ event) => {
     event.preventDefault();
-    const read = codeOf(code.value);
+    const read = roomOf(code.value);
     text(wrong, code.value.trim() === '' ? t.home.codeMissing : read === null ? t.home.codeWrong : '');
     if (read === null) {
       code.setAttribute('aria-invalid', 'true');
@@ -30,10 +42,11 @@ export function codeForm(app, typed = '') {
     } else app.go(`/r/${read}`);
   });
   code.addEventListener('input', () => {
-    code.removeAttribute('aria-invalid');
-    text(wrong, '');
-    const pasted = code.value.includes('/') ? codeOf(code.value) : null;
-    if (pasted) code.value = pasted;
+    if (!takeLink(code.value)) begun();
+  });
+  // The field itself would join the lines of a message.
+  code.addEventListener('paste', (/** @type {ClipboardEvent} */ event) => {
+    if (takeLink(event.clipboardData?.getData('text') ?? '')) event.preventDefault();
   });
   return form;
 }
