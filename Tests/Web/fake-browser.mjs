@@ -53,8 +53,28 @@ export class FakeWebSocket {
   }
 }
 
-/** Puts a browser's names into this process; `answers` maps `METHOD path` to `[status, body]` or 'offline'. */
-export function browser(t, { path = '/r/7K3M9Q', session = { id: 's1', name: 'Ana' } } = {}) {
+/** Gives a document the cookies that scripts see. */
+function withCookies(document, keeps) {
+  const jar = new Map();
+  return Object.defineProperty(document, 'cookie', {
+    get: () => [...jar].map(([name, value]) => `${name}=${value}`).join('; '),
+    set(text) {
+      const [pair, ...attributes] = text.split('; ');
+      const [name, value] = pair.split('=');
+      if (attributes.includes('max-age=0')) jar.delete(name);
+      else if (keeps.includes(attributes.includes('secure') ? 'secure' : 'plain')) jar.set(name, value);
+    },
+  });
+}
+
+/**
+ * Puts a browser's names into this process; `answers` maps `METHOD path` to `[status, body]` or 'offline'.
+ *
+ * `keeps` are the kinds of cookies that the browser keeps.
+ */
+export function browser(t, {
+  path = '/r/7K3M9Q', session = { id: 's1', name: 'Ana' }, origin = 'https://localhost:8080', isSecureContext = true, keeps = ['plain', 'secure'],
+} = {}) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   t.mock.timers.tick(1_732_200_000_000);
   // All clocks are those of the test: a busy machine changes no result.
@@ -66,8 +86,9 @@ export function browser(t, { path = '/r/7K3M9Q', session = { id: 's1', name: 'An
   Object.defineProperty(globalThis, 'navigator', { value: { onLine: true }, configurable: true, writable: true });
   Object.assign(globalThis, {
     WebSocket: FakeWebSocket,
-    document: Object.assign(new EventTarget(), { visibilityState: 'visible' }),
-    location: new URL(path, 'https://localhost:8080'),
+    document: withCookies(Object.assign(new EventTarget(), { visibilityState: 'visible' }), keeps),
+    isSecureContext,
+    location: new URL(path, origin),
     addEventListener: page.addEventListener.bind(page),
     removeEventListener: page.removeEventListener.bind(page),
     localStorage: {

@@ -70,14 +70,42 @@ test('a session is noted without its token, made once, renamed and forgotten', a
   assert.equal(kept.size, 0);
 });
 
-test('a session whose cookie is not kept shows an insecure address; one that was in use has ended', async (t) => {
-  const { answers } = browser(t, { session: null });
-  answers['POST /v1/sessions'] = [201, { session: { id: 's', name: 'Guest' } }];
-  answers['GET /v1/session'] = [401, { status: 401, code: 'unauthorized' }];
+/** A browser in which a session has just been made, and the server does not know it. */
+async function unknown(t, kind) {
+  const world = browser(t, { session: null, ...kind });
+  world.answers['POST /v1/sessions'] = [201, { session: { id: 's', name: 'Guest' } }];
+  world.answers['GET /v1/session'] = [401, { status: 401, code: 'unauthorized' }];
   await http.startSession();
-  assert.deepEqual(await refusal(http.currentSession()), ['insecure', 401, undefined]);
+  return world;
+}
+
+for (const [what, kind, code] of [
+  ['an address that is not private', { origin: 'http://party.test:8080', isSecureContext: false }, 'insecure'],
+  ['a browser without secure cookies for this machine', { origin: 'http://localhost:8080', keeps: ['plain'] }, 'insecure'],
+  ['a browser that keeps no cookies', { keeps: [] }, 'no_cookies'],
+  ['a browser that keeps none for this machine', { origin: 'http://localhost:8080', keeps: [] }, 'no_cookies'],
+  ['what takes the cookie away', {}, 'cookie_lost'],
+]) {
+  test(`a cookie that does not come back is told from ${what}`, async (t) => {
+    await unknown(t, kind);
+    assert.deepEqual(await refusal(http.currentSession()), [code, 401, undefined]);
+    assert.equal(document.cookie, '');
+  });
+}
+
+test('a session whose cookie did not come back is replaced at the next try', async (t) => {
+  const { requests, kept } = await unknown(t);
+  await refusal(http.currentSession());
+  assert.equal(kept.size, 0);
+  await http.ensureSession();
+  assert.equal(requests.filter(([, path]) => path === '/v1/sessions').length, 2);
+});
+
+test('a session that was in use has ended', async (t) => {
+  const { kept } = await unknown(t);
   http.proveSession();
   assert.deepEqual(await refusal(http.currentSession()), ['unauthorized', 401, undefined]);
+  assert.equal(kept.size, 1);
 });
 
 test('a browser without storage makes a session a visit', async (t) => {

@@ -73,7 +73,7 @@ test('a session that has expired is replaced by one of the same name, once', asy
   assert.deepEqual([sessions().length, sockets.length, states.at(-1)], [1, 3, 'unauthorized']);
 });
 
-test('where the cookie of a new session is not kept, the address is insecure', async (t) => {
+test('where the cookie of a new session is lost, it is told', async (t) => {
   const { answers, last, pass, states } = await linked(t);
   Object.assign(answers, { 'GET /v1/session': EXPIRED, 'POST /v1/sessions': ANOTHER });
   last().end();
@@ -81,7 +81,7 @@ test('where the cookie of a new session is not kept, the address is insecure', a
   await pass(300);
   last().end();
   await pass(0);
-  assert.equal(states.at(-1), 'insecure');
+  assert.equal(states.at(-1), 'cookie_lost');
 });
 
 test('a page that is not the server’s own hears of it', async (t) => {

@@ -715,6 +715,13 @@ def ends_of_a_link(stage):
         party.tell("Mina", "kick", member=party.members[name], ban=True, **fields)
         page.get_by_text("You cannot enter this room.").wait_for()
         yield name, page
+    for name, keeps, text in ("no-cookies", False, "keeps no cookies"), ("cookie-lost", True, "does not recognise"):
+        page = stage.page("/nearby")
+        page.watch.expect("status of 401|response code: 401|HTTP Authentication failed")
+        steps.take_cookies(page, keeps)
+        page.goto(party.path)
+        page.get_by_text(text).wait_for()
+        yield name, page
     page = stage.page("/r/ZZZZZZ")
     page.watch.expect("status of 404|response code: 404")
     page.get_by_role("button", name="Start a room").wait_for()

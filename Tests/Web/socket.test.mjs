@@ -179,7 +179,7 @@ test('a first visit makes a session without asking', async (t) => {
   assert.equal(world.sockets.length, 1);
 });
 
-test('a visitor whose session has expired gets a new one; where the cookie is not kept, the address is insecure', async (t) => {
+test('a visitor whose session has expired gets a new one; where its cookie is lost, the link ends', async (t) => {
   const { sockets, last, store, pass, answers, requests, kept } = await linked(t);
   answers['GET /v1/rooms/7K3M9Q/events'] = problem(401, 'unauthorized');
   answers['POST /v1/sessions'] = [201, { session: { id: 's2', name: 'Ana' }, token: 'bls_x' }];
@@ -190,7 +190,7 @@ test('a visitor whose session has expired gets a new one; where the cookie is no
   assert.deepEqual([sockets.length, JSON.parse(kept.get('backline.session')).id], [2, 's2']);
   last().end();
   await pass(0);
-  assert.deepEqual([store.link.state, store.link.code], ['ended', 'insecure']);
+  assert.deepEqual([store.link.state, store.link.code], ['ended', 'cookie_lost']);
 });
 
 test('a server that does not take this page for its own refuses sockets for good, and is told from no connection', async (t) => {

@@ -242,3 +242,15 @@ def end_nearby_once(page):
             return () => {};
         };
     })""")
+
+
+def take_cookies(page, keeps=True):
+    """From the next address on, the browser does not take the cookie of a new session while `takesCookies` is true, as
+    where something between takes it away; unless it `keeps` cookies, scripts get none either."""
+    page.add_init_script("""(() => {
+        const {fetch} = window;
+        window.takesCookies = true;
+        window.fetch = (path, options) => fetch(path, path === '/v1/sessions' && takesCookies ? {...options, credentials: 'omit'} : options);
+        if (%s) return;
+        Object.defineProperty(document, 'cookie', {get: () => '', set: () => {}});
+    })()""" % json.dumps(keeps))

@@ -197,11 +197,7 @@ const app = {
   scriptURL: (/** @type {string} */ url) => (policy ? policy.createScriptURL(url) : /** @type {any} */ (url)),
 
   /** The session; made silently where there is none. In a room its link makes it. */
-  session() {
-    session ??= http.ensureSession();
-    session.catch(() => { session = null; });
-    return session;
-  },
+  session: () => http.ensureSession(),
 
   /**
    * Goes to a screen of this page: `/`, `/r/CODE` or `/nearby`.
@@ -216,7 +212,6 @@ const app = {
   /** Forgets a session that has ended, and begins anew where the person is. */
   async startAgain() {
     http.forgetSession();
-    session = null;
     show(true);
   },
 
@@ -351,10 +346,8 @@ function waitingTime(ms) {
   return unit(Math.ceil(ms / 3_600_000), 'hour');
 }
 
-// -- Session, screens
+// -- Screens
 
-/** @type {Promise<{ id: string, name: string }> | null} */
-let session = null;
 /** The end of a room's address as the page itself writes it. */
 const WRITTEN = /^[\dA-Z]+$/;
 

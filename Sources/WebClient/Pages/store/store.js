@@ -7,7 +7,9 @@ import { Gap, PART, Room, WHOLE } from '../room/room.js';
  * @typedef {import('../wire/messages').ServerMessage} ServerMessage
  * @typedef {import('../wire/messages').Track} Track
  * @typedef {{send(message: object): void}} Port
- * @typedef {4401|4403|4404|'not_found'|'banned'|'insecure'|'foreign'|'unauthorized'} EndCode
+ * @typedef {'insecure'|'no_cookies'|'cookie_lost'|'foreign'} NoUse  why no session is of use here: its cookie does not come
+ *   back, or the server does not take the page for its own
+ * @typedef {4401|4403|4404|'not_found'|'banned'|'unauthorized'|NoUse} EndCode
  * @typedef {{state: 'connecting'|'live'|'waiting'|'ended', since: number, retryAt?: number, code?: EndCode,
  *   retryAfterMs?: number, reason?: string}} Link  `reason`: why the viewer is banned
  * @typedef {{id: number, key: string, command: Command, madeAt: number, madeOn: number, promise: Promise<any>,
@@ -18,7 +20,7 @@ import { Gap, PART, Room, WHOLE } from '../room/room.js';
 /** The server's answer that says no, or a failure on the way there. */
 export class Refusal extends Error {
   /**
-   * @param {string} code  of Protocol.md section 6, or 'offline', 'insecure', 'foreign', 'outcome_unknown'
+   * @param {string} code  of Protocol.md section 6, or 'offline', 'outcome_unknown', or one of NoUse
    * @param {string} [message]
    * @param {{retryAfterMs?: number, status?: number, reason?: string}} more
    */

@@ -71,7 +71,7 @@ export function linkBar(app) {
 }
 
 /**
- * The screen in the place of a room that this viewer will not see: signed out, banned, none there, or no privacy.
+ * The screen in the place of a room that this viewer will not see: signed out, banned, none there, or no cookie.
  *
  * @param {App} app
  * @returns {{ node: HTMLElement, destroy(): void }}
@@ -80,6 +80,7 @@ export function ended(app) {
   const { code } = app.store.link;
   const home = () => h('a.pill', { href: '/' }, t.link.home);
   const again = () => h('button.pill.primary', { type: 'button', onclick: () => app.go(location.pathname) }, t.link.again);
+  const anew = (/** @type {string} */ name) => h('button.pill.primary', { type: 'button', onclick: () => app.startAgain() }, name);
   /** @type {HTMLElement} */
   let node;
   let destroy = () => {};
@@ -93,7 +94,7 @@ export function ended(app) {
   switch (code) {
     case 4401:
     case 'unauthorized':
-      node = card('leave', t.link.signedOut, h('button.pill.primary', { type: 'button', onclick: () => app.startAgain() }, t.link.startAgain), home());
+      node = card('leave', t.link.signedOut, anew(t.link.startAgain), home());
       break;
     case 4403:
     case 'banned':
@@ -111,7 +112,13 @@ export function ended(app) {
       });
       break;
     case 'insecure':
-      node = card('lock', t.link.insecure, h('a.pill.primary', { href: `https://${location.host}${location.pathname}` }, t.link.open));
+      node = card('lock', t.refusals.insecure, h('a.pill.primary', { href: `https://${location.host}${location.pathname}` }, t.link.open));
+      break;
+    case 'no_cookies':
+      node = card('lock', t.refusals.no_cookies, h('p', t.link.cookiesMore(location.host)), anew(t.link.again), home());
+      break;
+    case 'cookie_lost':
+      node = card('info', t.refusals.cookie_lost, h('p', t.link.cookieLostMore), anew(t.link.again), home());
       break;
     case 'foreign':
       node = card('info', t.link.foreign, h('p', t.link.foreignMore(location.origin)), again(), home());

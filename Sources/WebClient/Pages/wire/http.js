@@ -15,6 +15,8 @@ const UNNAMED = 'Guest';
  */
 let unkept = null;
 
+/** @typedef {import('../store/store.js').NoUse} NoUse */
+
 /** A session was made by this page and no answer has shown yet that its cookie was kept. */
 let isUnproven = false;
 
@@ -45,11 +47,51 @@ const ANYBODYS = new Set(['/v1/sessions', '/v1/session', '/v1/rooms']);
  */
 async function refusalOf(answer, path = '') {
   const problem = await parsed(answer).catch(() => ({}));
-  let code = problem.code ?? 'internal';
-  if (answer.status === 401 && isUnproven) code = 'insecure';
+  const isLost = answer.status === 401 && isUnproven;
+  let code = isLost ? whyNotKept() : problem.code ?? 'internal';
   if (code === 'forbidden' && ANYBODYS.has(path)) code = 'foreign';
+  // The next try begins with another one, whose cookie may be kept.
+  if (isLost) forgetSession();
   const { retryAfterMs, reason } = problem;
   return new Refusal(code, problem.detail ?? problem.title, { retryAfterMs, reason, status: answer.status });
+}
+
+/**
+ * @param {string} code
+ * @returns {code is NoUse}
+ */
+export function isOfNoUse(code) {
+  return ['insecure', 'no_cookies', 'cookie_lost', 'foreign'].includes(code);
+}
+
+/**
+ * Why the cookie of a new session has not come back: the address is not private, this browser keeps no cookies of it, or
+ * something between takes the cookie away.
+ *
+ * @returns {NoUse}
+ */
+function whyNotKept() {
+  if (!isSecureContext) return 'insecure';
+  if (keepsCookies('; secure')) return 'cookie_lost';
+  // Some browsers keep secure cookies of no http address, not even of one on this machine.
+  return location.protocol === 'http:' && keepsCookies('') ? 'insecure' : 'no_cookies';
+}
+
+/**
+ * Whether this browser keeps a cookie of this page.
+ *
+ * @param {string} attributes
+ */
+function keepsCookies(attributes) {
+  const probe = 'backline.probe=1';
+  try {
+    document.cookie = `${probe}; path=/; samesite=lax; max-age=60${attributes}`;
+    const isKept = document.cookie.split('; ').includes(probe);
+    document.cookie = `${probe}; path=/; samesite=lax; max-age=0${attributes}`;
+    return isKept;
+  } catch {
+    return false;
+  }
 }
 
 /**

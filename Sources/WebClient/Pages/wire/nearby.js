@@ -1,6 +1,6 @@
 // The rooms near a point and what they play, live.
 
-import { ensureSession, knownSession, provePage, proveSession, request, startSession } from './http.js';
+import { ensureSession, isOfNoUse, knownSession, provePage, proveSession, request, startSession } from './http.js';
 import { Line } from './line.js';
 
 /**
@@ -137,7 +137,7 @@ export class NearbyLink {
 
   /** @param {import('../store/store.js').Refusal} refusal  of what the next attempt needs */
   #ends({ code, retryAfterMs }) {
-    if (code !== 'unauthorized' && code !== 'insecure' && code !== 'foreign') return { waitMs: retryAfterMs };
+    if (code !== 'unauthorized' && !isOfNoUse(code)) return { waitMs: retryAfterMs };
     this.#tell({ state: 'refused', code });
     return { isFinal: true };
   }

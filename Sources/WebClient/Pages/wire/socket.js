@@ -2,7 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { Refusal } from '../store/store.js';
-import { ensureSession, forgetSession, knownSession, provePage, proveSession, request, startSession } from './http.js';
+import { ensureSession, forgetSession, isOfNoUse, knownSession, provePage, proveSession, request, startSession } from './http.js';
 import { Line } from './line.js';
 
 /** @typedef {import('./messages').ServerMessage} ServerMessage */
@@ -13,8 +13,6 @@ const RESTORE_MS = 2500;
 const SAVE_MS = 8000;
 /** A question about a refusal that takes longer is given up. */
 const ANSWER_MS = 5000;
-/** The refusals that another attempt does not change. */
-const FINAL = new Set(['insecure', 'foreign', 'banned', 'not_found']);
 
 /** Exchanges in a burst; the one with the least delay counts. */
 const BURST = 8;
@@ -190,8 +188,8 @@ export class RoomLink {
 
   /** @param {Refusal} refusal  of what the next attempt needs */
   #denied({ code, retryAfterMs, reason }) {
-    if (!FINAL.has(code)) return { waitMs: retryAfterMs };
-    this.store.disconnected({ code: /** @type {import('../store/store.js').EndCode} */ (code), retryAfterMs, reason });
+    if (!isOfNoUse(code) && code !== 'banned' && code !== 'not_found') return { waitMs: retryAfterMs };
+    this.store.disconnected({ code, retryAfterMs, reason });
     return { isFinal: true };
   }
 
