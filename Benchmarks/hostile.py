@@ -108,7 +108,8 @@ def places():
     """The processors of the server, the attacker and the ordinary clients.
 
     With two processors the server has both, as it has by default. The attacker is on the first, at the lowest priority
-    and in short turns, because it stands for another machine; the clients are on the second. With more the server has the others.
+    and in short turns, because it stands for another machine; the clients are on the second. With more the server has
+    the others.
     """
     count = servers.cpus()
     if count == 1:
