@@ -31,11 +31,16 @@ package struct PastedRoom: Sendable, Hashable {
                 }
             }
         }
-        if words.count == 1, let short = Self.shortLink(Self.bare(words[0][...])) {
-            self = short
-            return
+        var typed = Array(words.joined(separator: [" "]))[...]
+        if words.count == 1 {
+            typed = Self.bare(typed)
+            if let short = Self.shortLink(typed) {
+                self = short
+                return
+            }
+            typed = typed.prefix { !Self.endsName($0) }
         }
-        guard let reference = Self.typed(Array(words.joined(separator: [" "]))[...]) else { return nil }
+        guard let reference = Self.typed(typed) else { return nil }
         self.reference = reference
         server = nil
     }

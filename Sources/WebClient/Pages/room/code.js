@@ -31,8 +31,10 @@ export function roomOf(text) {
       }
     }
   }
-  const short = words.length === 1 ? SHORT.exec(bare(words[0])) : null;
-  return short ? codeOf(short[1]) : typed(words.join(' '));
+  if (words.length !== 1) return typed(words.join(' '));
+  const word = bare(words[0]);
+  const short = SHORT.exec(word);
+  return short ? codeOf(short[1]) : typed(word.split(/[?#&]/)[0]);
 }
 
 /**
