@@ -87,7 +87,7 @@ test('where the cookie of a new session is lost, it is told', async (t) => {
 test('a page that is not the server’s own hears of it', async (t) => {
   const { last, pass, answers, states } = await linked(t);
   answers['GET /v1/session'] = [200, { session: { id: 's1', name: 'Ana' } }];
-  answers['POST /v1/sessions'] = [403, { status: 403, code: 'forbidden' }];
+  answers['PATCH /v1/session'] = [403, { status: 403, code: 'forbidden' }];
   last().end();
   await pass(0);
   assert.equal(states.at(-1), 'foreign');

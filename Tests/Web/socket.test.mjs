@@ -196,12 +196,12 @@ test('a visitor whose session has expired gets a new one; where its cookie is lo
 test('a server that does not take this page for its own refuses sockets for good, and is told from no connection', async (t) => {
   const { last, store, pass, answers, requests } = await linked(t);
   answers['GET /v1/rooms/7K3M9Q/events'] = [200, { events: [], seq: 7 }];
-  answers['POST /v1/sessions'] = problem(400, 'bad_request');
+  answers['GET /v1/session'] = answers['PATCH /v1/session'] = [200, { session: { id: 's1', name: 'Ana' } }];
   last().end();
   await pass(0);
-  assert.deepEqual([store.link.state, requests.at(-1)], ['waiting', ['POST', '/v1/sessions', { name: '' }]]);
+  assert.deepEqual([store.link.state, requests.at(-1)], ['waiting', ['PATCH', '/v1/session', { name: 'Ana' }]]);
   await pass(1000);
-  answers['POST /v1/sessions'] = problem(403, 'forbidden');
+  answers['PATCH /v1/session'] = problem(403, 'forbidden');
   last().end();
   await pass(0);
   assert.deepEqual([store.link.state, store.link.code], ['ended', 'foreign']);

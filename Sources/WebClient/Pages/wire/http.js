@@ -154,16 +154,15 @@ export async function startSession(name = UNNAMED) {
 }
 
 /**
- * Asks whether the server takes this page for its own, which a browser does not tell where it refuses a socket. A session
- * without a name is none, so that none is made.
+ * Asks whether the server takes this page for its own, which a browser does not tell where it refuses a socket. A request
+ * names its page only where it may change something: the session gets the name that it has.
  *
  * @param {{timeoutMs?: number}} options
  * @returns {Promise<void>} rejects with a Refusal: 'foreign' where it does not
  */
 export async function provePage(options) {
-  await request('POST', '/v1/sessions', { name: '' }, options).catch((refusal) => {
-    if (refusal.code !== 'bad_request') throw refusal;
-  });
+  const { session } = await request('GET', '/v1/session', undefined, options);
+  await request('PATCH', '/v1/session', { name: session.name }, options);
 }
 
 /** @returns {{id: string, name: string}|null} the session of this browser, as far as it knows */

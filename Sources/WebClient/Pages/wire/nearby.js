@@ -126,7 +126,6 @@ export class NearbyLink {
 
   async #refused() {
     try {
-      await request('GET', '/v1/session', undefined, { timeoutMs: 5000 });
       await provePage({ timeoutMs: 5000 });
       return {};
     } catch (error) {
