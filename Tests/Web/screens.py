@@ -722,6 +722,12 @@ def ends_of_a_link(stage):
         page.goto(party.path)
         page.get_by_text(text).wait_for()
         yield name, page
+    page = stage.page("/nearby")
+    page.watch.expect("status of 403|response code: 403")
+    steps.be_unknown(page)
+    page.goto(party.path)
+    page.get_by_text("does not know this address").wait_for()
+    yield "foreign", page
     page = stage.page("/r/ZZZZZZ")
     page.watch.expect("status of 404|response code: 404")
     page.get_by_role("button", name="Start a room").wait_for()

@@ -244,6 +244,14 @@ def end_nearby_once(page):
     })""")
 
 
+def be_unknown(page):
+    """From the next address on, the browser is a new visitor's, and the server takes no page for its own."""
+    page.context.clear_cookies()
+    page.evaluate("localStorage.clear()")
+    page.route("**/v1/sessions", lambda route: route.fulfill(
+        status=403, content_type="application/problem+json", body=json.dumps({"status": 403, "code": "forbidden"})))
+
+
 def take_cookies(page, keeps=True):
     """From the next address on, the browser does not take the cookie of a new session while `takesCookies` is true, as
     where something between takes it away; unless it `keeps` cookies, scripts get none either."""
