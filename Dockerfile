@@ -20,12 +20,13 @@ WORKDIR /data
 # Holds the embedded store if no database is configured, and the development certificate if no other one is.
 VOLUME /data
 EXPOSE 8443
-# Variables, which others take the place of; a flag would not be.
+# Variables, so that those of whoever runs it take their place: a flag would win over them.
 ENV BACKLINE_HOST=0.0.0.0 BACKLINE_DATA=/data
 # Checks only that the process lives: first with TLS, and if that fails, without (--plain). The certificate is not
 # verified. Set BACKLINE_PORT if the port is not 8443.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
-    CMD ask() { curl --fail --silent --insecure --max-time 1 --output /dev/null "$1://127.0.0.1:${BACKLINE_PORT:-8443}/healthz"; }; \
+    CMD ask() { curl --fail --silent --insecure --max-time 1 --output /dev/null "$1://127.0.0.1:$port/healthz"; }; \
+        case "${BACKLINE_PORT:-x}" in *[!0-9]*) port=8443 ;; *) port=$BACKLINE_PORT ;; esac; \
         ask https || ask http
 ENTRYPOINT ["backline"]
 CMD ["serve"]

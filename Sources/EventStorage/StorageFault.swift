@@ -62,8 +62,8 @@ package enum StorageFault: Error, Hashable, Sendable {
         if case .unreachable(let cause) = self { cause.code == Self.readOnly } else { false }
     }
 
-    /// Whether the store refuses this program for what its settings say, which waiting seldom changes: PostgreSQL knows no
-    /// such role, password or database.
+    /// Whether the store refuses this program for what its settings say, which waiting seldom changes: PostgreSQL knows
+    /// no such role, password or database.
     package var refusesSettings: Bool {
         guard case .unreachable(let cause) = self else { return false }
         return cause.code.hasPrefix("28") || cause.code == "3D000"

@@ -40,11 +40,15 @@ package final class PostgresStore: EventStore {
     package var hasOtherServers: Bool { configuration.hosts.count > 1 }
 
     package func checkHealth() async throws(StorageFault) {
+        // A refusal of the server's own is what makes the pool try another one.
+        try await checkHealth(triesWriting: hasOtherServers)
+    }
+
+    private func checkHealth(triesWriting: Bool) async throws(StorageFault) {
         let answer = try await query(Call(.health))
         guard let row = answer.rows.first else { throw .corrupt(.init(message: "no answer to a health check")) }
         guard try !answer.bool(row, 0) else {
-            // Its own refusal is what makes the pool try another server.
-            try await tryWriting()
+            if triesWriting { try await tryWriting() }
             throw .unreachable(.init(code: StorageFault.readOnly, message: Self.takesNoWrites))
         }
         guard try answer.bool(row, 1) else {
@@ -57,7 +61,7 @@ package final class PostgresStore: EventStore {
 
     package func probeWriting() async throws(StorageFault) {
         // A write would wait for what this finds.
-        try await checkHealth()
+        try await checkHealth(triesWriting: true)
         try await tryWriting()
     }
 

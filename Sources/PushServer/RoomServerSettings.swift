@@ -19,11 +19,11 @@ package struct RoomServerSettings: Sendable {
     package var developmentAuthority: [UInt8]?
     /// The page that the server shows to browsers.
     package var page = WebSource.embedded
-    /// Origins whose pages may open sockets beside the server's own.
+    /// Origins whose pages may open sockets and change something, beside the server's own.
     package var allowedOrigins: Set<WebOrigin> = []
     /// Verifies the tokens of another identity provider; nil: only the server's own are accepted.
     package var tokens: TokenVerifier?
-    /// The proxies whose `X-Forwarded-For` is trusted; the field of any other peer is ignored.
+    /// The proxies whose fields about a request's client and the page's address are trusted; those of others are not.
     package var trustedProxies: [AddressNetwork] = []
     /// The server's version, sent in `welcome`.
     package var version: String

@@ -12,17 +12,16 @@ enum Environment {
         return text
     }
 
-    /// The names of the variables that would be settings and are the platform's own.
-    static var serviceAddresses: [String] {
-        all.filter { $0.key.hasPrefix("BACKLINE_") && isServiceAddress($0.key, $0.value) }.keys.sorted()
-    }
-
-    /// Whether a variable names the address of a service of the platform.
+    /// Whether the platform has set the variable of the port to the address of a service.
     ///
-    /// Kubernetes and Docker set `NAME_PORT=tcp://ADDRESS:PORT` for each service beside a container. Of one with the name
-    /// `backline`, that is the variable of this program's port.
+    /// Kubernetes and Docker set `NAME_PORT=tcp://ADDRESS:PORT` for each service beside a container, and the name may be
+    /// `backline`.
+    static var portIsAService: Bool { isServiceAddress(port, all[port] ?? "") }
+
+    private static let port = variable("port")
+
     private static func isServiceAddress(_ name: String, _ text: String) -> Bool {
-        name.hasSuffix("_PORT") && ["tcp://", "udp://", "sctp://"].contains { text.hasPrefix($0) }
+        name == port && ["tcp://", "udp://", "sctp://"].contains { text.hasPrefix($0) }
     }
 
     /// The variable for a flag.

@@ -54,7 +54,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Further web origins whose pages may open sockets. The server's own origin always may. [BACKLINE_ORIGIN, separated by commas; default: none]",
+            "Further web origins whose pages may open sockets and change something. The server's own origin always may. [BACKLINE_ORIGIN, separated by commas; default: none]",
             valueName: "url"))
     var origin: [String] = []
 
@@ -112,10 +112,8 @@ struct Serve: AsyncParsableCommand {
             return handler
         }
         let logger = Logger(label: "backline")
-        for name in Environment.serviceAddresses {
-            logger.notice(
-                "The platform has set a variable to the address of a service; it counts as not set",
-                metadata: ["variable": "\(name)"])
+        if Environment.portIsAService {
+            logger.notice("The platform has set BACKLINE_PORT to the address of a service; it counts as not set")
         }
         // All settings are checked before anything is opened or made.
         var settings = try serverSettings(node: node)

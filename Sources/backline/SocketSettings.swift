@@ -22,7 +22,7 @@ struct SocketSettings: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Addresses and networks (such as 10.0.0.0/8) of proxies. A request from one of them counts for the address in its X-Forwarded-For. [BACKLINE_TRUSTED_PROXIES, separated by commas; default: none]",
+            "Addresses and networks (such as 10.0.0.0/8) of proxies. A request from one of them counts for the address in its X-Forwarded-For, and X-Forwarded-Host, X-Forwarded-Port or Forwarded may name the address of the page. [BACKLINE_TRUSTED_PROXIES, separated by commas; default: none]",
             valueName: "network"))
     var trustedProxies: [String] = []
 

@@ -255,7 +255,7 @@ def test_the_address_of_a_service_that_the_platform_sets_is_no_port():
     ended = backline.run("serve", "--metrics-address", "nowhere", environment=links)
     notice, error = ended.stderr.splitlines()
     assert ended.returncode == 64
-    assert "variable=BACKLINE_PORT" in notice and "counts as not set" in notice
+    assert "BACKLINE_PORT" in notice and "counts as not set" in notice
     assert error.startswith("backline: --metrics-address: ")
 
 

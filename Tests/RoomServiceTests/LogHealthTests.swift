@@ -115,4 +115,24 @@ import Testing
             #expect(told(node).count == 4)
         }
     }
+
+    @Test func `a log that does not answer in time is told then, and an end is no recovery`() async throws {
+        try await withNode { node in
+            let (gate, answers) = (Gate(), Answers())
+            node.store.holdChecks(behind: gate)
+            await withDiscardingTaskGroup { group in
+                defer { gate.open() }
+                group.addTask { await answers.ask(node) }
+                await node.advance(by: .milliseconds(2_000))
+                #expect(told(node) == ["not ready: no answer in time"])
+            }
+            await node.advance(by: .milliseconds(1))
+            #expect(told(node) == ["not ready: no answer in time", "ready"])
+            let (room, owner) = try await node.makeRoom()
+            let fault = StorageFault.unreachable(.init(code: "57P01", message: "shutting down"))
+            node.store.next(.append, .fails(fault), .fails(.closed))
+            for name in ["A", "B"] { _ = try await node.tell(.rename(name: name), in: room, by: owner) }
+            #expect(told(node).suffix(1) == ["not ready: shutting down"])
+        }
+    }
 }

@@ -36,8 +36,8 @@ extension World {
 
     /// Whether a command was given in this life of the program, and is unanswered, or acknowledged ahead of the replica.
     ///
-    /// An acknowledgement overtakes the beginning of its epoch, and then says nothing about the replica's next one: what
-    /// it is of is shown when its event comes.
+    /// An acknowledgement may overtake the beginning of its epoch, and then nobody can tell that it is of that one: what
+    /// was done is shown when its event comes.
     private func isOnItsWay(_ posted: SimulatedApp.Posted, of app: SimulatedApp, reached: Position) -> Bool {
         guard posted.life == app.life, posted.number.rawValue > 0 else { return false }
         switch posted.answer {

@@ -108,6 +108,19 @@ test('a session that was in use has ended', async (t) => {
   assert.equal(kept.size, 1);
 });
 
+test('a refusal of the session before says nothing about the one that was made meanwhile', async (t) => {
+  const { answers, kept } = browser(t);
+  let refuse;
+  const { fetch } = globalThis;
+  globalThis.fetch = (path, options) => path === '/v1/session/rooms' ? new Promise((resolve) => { refuse = resolve; }) : fetch(path, options);
+  answers['POST /v1/sessions'] = [201, { session: { id: 's2', name: 'Guest' }, token: 'x' }];
+  const rooms = http.request('GET', '/v1/session/rooms').catch((refusal) => refusal.code);
+  await http.startSession();
+  refuse(new Response(JSON.stringify({ status: 401, code: 'unauthorized' }), { status: 401 }));
+  assert.equal(await rooms, 'unauthorized');
+  assert.equal(JSON.parse(kept.get('backline.session')).id, 's2');
+});
+
 test('a browser without storage makes a session a visit', async (t) => {
   const { answers, requests } = browser(t);
   globalThis.localStorage = new Proxy({}, { get: () => { throw new DOMException('denied', 'SecurityError'); } });

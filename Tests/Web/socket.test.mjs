@@ -193,7 +193,7 @@ test('a visitor whose session has expired gets a new one; where its cookie is lo
   assert.deepEqual([store.link.state, store.link.code], ['ended', 'cookie_lost']);
 });
 
-test('a server that does not take this page for its own refuses sockets for good, and is told from no connection', async (t) => {
+test('a refused handshake has the page ask once whether it is the server’s own', async (t) => {
   const { last, store, pass, answers, requests } = await linked(t);
   answers['GET /v1/rooms/7K3M9Q/events'] = [200, { events: [], seq: 7 }];
   answers['GET /v1/session'] = answers['PATCH /v1/session'] = [200, { session: { id: 's1', name: 'Ana' } }];
@@ -201,10 +201,30 @@ test('a server that does not take this page for its own refuses sockets for good
   await pass(0);
   assert.deepEqual([store.link.state, requests.at(-1)], ['waiting', ['PATCH', '/v1/session', { name: 'Ana' }]]);
   await pass(1000);
+  last().end();
+  await pass(0);
+  assert.equal(requests.filter(([method]) => method === 'PATCH').length, 1);
+});
+
+test('a page that the server does not take for its own gets no socket at all, and hears why', async (t) => {
+  const { last, store, pass, answers } = await linked(t);
+  answers['GET /v1/rooms/7K3M9Q/events'] = [200, { events: [], seq: 7 }];
+  answers['GET /v1/session'] = [200, { session: { id: 's1', name: 'Ana' } }];
   answers['PATCH /v1/session'] = problem(403, 'forbidden');
   last().end();
   await pass(0);
   assert.deepEqual([store.link.state, store.link.code], ['ended', 'foreign']);
+});
+
+test('a page that was live is the server’s own, and goes on trying whatever a proxy does meanwhile', async (t) => {
+  const { last, store, pass, answers, requests } = await live(t);
+  answers[`GET /v1/rooms/${ROOM}/events`] = [200, { events: [], seq: 7 }];
+  last().end(1006);
+  await pass(300);
+  last().end();
+  await pass(0);
+  assert.equal(store.link.state, 'waiting');
+  assert.deepEqual(requests.filter(([method]) => method !== 'GET'), []);
 });
 
 test('a visitor without a session is told at once where the page is not the server’s own', async (t) => {

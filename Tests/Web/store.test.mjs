@@ -411,6 +411,19 @@ test('what is shown from before a join, after its answer, makes the page ask onc
   assert.deepEqual(again.map((one) => one.type), ['command', 'subscribe', 'subscribe']);
 });
 
+test('the question who the viewer is is asked again with a beat where it was refused', (t) => {
+  const { store, sent } = made(t, { you: undefined });
+  store.send({ type: 'join', name: 'Ines' });
+  store.receive({ type: 'ack', re: sent[0].id, seq: 8, result: { member: 11 } });
+  store.receive(snapshot({ epoch: 'e2', seq: 3 }));
+  store.receive({ type: 'error', re: sent[1].id, code: 'rate_limited', message: '', retryAfterMs: 100 });
+  store.receive({ type: 'beat', time: 1, rooms: { [ROOM]: 3 } });
+  assert.deepEqual([sent.length, sent[2].type], [3, 'subscribe']);
+  store.receive({ type: 'resumed', re: sent[2].id, room: ROOM, epoch: 'e2', seq: 3, you: { member: 11, role: 'guest', votes: [] } });
+  store.receive({ type: 'beat', time: 1, rooms: { [ROOM]: 3 } });
+  assert.deepEqual([sent.length, store.room.you.member], [3, 11]);
+});
+
 test('a join whose events came before its answer makes the page ask for the votes since', (t) => {
   const { store, sent, delta } = made(t, { you: undefined });
   store.send({ type: 'join', name: 'Ines' });

@@ -4,26 +4,28 @@ import RoomWire
 import Synchronization
 
 /// A page was refused because its origin is neither the server's own nor on the operator's list.
-struct ForeignOrigin: Error, Hashable {
+struct ForeignOrigin: Error, Equatable {
     /// The page's origin, as the browser has sent it.
     let origin: String
     /// The address that the request was for, as it has arrived.
     let host: String
 
     /// What the page is answered.
-    var failure: CommandFailure { CommandFailure(.forbidden, "pages of this origin may do nothing here") }
+    var failure: CommandFailure {
+        CommandFailure(.forbidden, "pages of this origin may change nothing and open no sockets here")
+    }
 }
 
 /// Tells the operator of pages that were refused: most often a proxy has changed the address of the server's own page.
 ///
-/// Each origin is told once an hour, and no more than sixteen: anybody can send them.
+/// Each origin is told once an hour, and no more than sixteen of them: anybody can send any.
 final class ForeignOriginLog: Sendable {
     private static let most = 16
     private static let renewal = TimeAmount.hours(1)
     private static let mostCharacters = 200
 
     private struct Told {
-        var origins: Set<ForeignOrigin> = []
+        var origins: Set<String> = []
         var since: NIODeadline
     }
 
@@ -39,7 +41,7 @@ final class ForeignOriginLog: Sendable {
     func note(_ refused: ForeignOrigin, at now: NIODeadline = .now()) {
         let isNew = told.withLock { told in
             if now - told.since >= Self.renewal { told = Told(since: now) }
-            return told.origins.count < Self.most && told.origins.insert(refused).inserted
+            return told.origins.count < Self.most && told.origins.insert(refused.origin).inserted
         }
         guard isNew else { return }
         logger.warning(

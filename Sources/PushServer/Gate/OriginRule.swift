@@ -32,15 +32,13 @@ struct OriginRule: Equatable, Sendable {
         let hosts = values("Host")
         var own = hosts.count == 1 ? hosts.compactMap { WebAuthority($0) } : []
         guard isBehindProxy else { return own }
-        let elements = values("Forwarded").compactMap { $0.split(separator: ",").first }
-        for element in elements {
-            for pair in element.split(separator: ";") where pair.trimmed.lowercased().hasPrefix("host=") {
-                let value = pair.trimmed.dropFirst("host=".count).filter { $0 != "\"" }
-                own += [WebAuthority(value)].compactMap { $0 }
-            }
-        }
+        // The first element of a list is what the outermost proxy says.
         func first(_ field: String) -> String? {
             values(field).first?.split(separator: ",").first.map { String($0.trimmed) }
+        }
+        for pair in first("Forwarded")?.split(separator: ";") ?? [] where pair.trimmed.lowercased().hasPrefix("host=") {
+            let value = pair.trimmed.dropFirst("host=".count).filter { $0 != "\"" }
+            own += [WebAuthority(value)].compactMap { $0 }
         }
         if let host = first("X-Forwarded-Host").flatMap({ WebAuthority($0) }) { own.append(host) }
         if let port = first("X-Forwarded-Port").flatMap({ UInt16($0) }) {

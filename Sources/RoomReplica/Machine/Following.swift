@@ -51,7 +51,7 @@ package struct Following: Sendable {
     package internal(set) var phase: Phase
     var question = Question.none
     var isConnected = false
-    /// Who the client is by the newest answer to its own `join`; nil once the room was asked because it has shown other.
+    /// Who the client is by the newest answer to its own `join`; nil once the room, which has shown other, was asked.
     var joinedAs: MemberID?
 
     package init(_ reference: RoomReference) {

@@ -18,6 +18,7 @@ final class LogHealth: Sendable {
     static let patience = TimeAmount.milliseconds(20)
     /// The time after which a log that does not answer counts as out of reach.
     static let limit = TimeAmount.seconds(2)
+    private static let late = StorageFault.unreachable(.init(code: "ETIMEDOUT", message: "no answer in time"))
     /// The least time between two beginnings of one cause that the operator is told of.
     static let silence = TimeAmount.seconds(10)
 
@@ -81,6 +82,7 @@ final class LogHealth: Sendable {
 
     /// Tells the operator, once each, that the server is not ready because of a fault, and that it is ready again.
     private func tell(_ fault: StorageFault?, _ state: inout State) {
+        if fault == .closed { return }
         guard let cause = fault?.cause else {
             guard state.told != nil else { return }
             state.told = nil
@@ -121,9 +123,11 @@ final class LogHealth: Sendable {
             switch step {
             case .answer(let answer): continuation.resume(returning: answer)
             case .wait(let ticket, let starts, let standIn):
-                let late = standIn ?? .failure(.unreachable(.init(code: "ETIMEDOUT", message: "no answer in time")))
+                let late = standIn ?? .failure(Self.late)
                 loop.scheduleTask(in: standIn == nil ? Self.limit : Self.patience) {
-                    self.waiter(ticket)?.resume(returning: late)
+                    guard let waiter = self.waiter(ticket) else { return }
+                    if standIn == nil { self.state.withLock { self.tell(Self.late, &$0) } }
+                    waiter.resume(returning: late)
                 }
                 if starts, !jobs.start({ await self.run() }) { end(.failure(.closed)) }
             }

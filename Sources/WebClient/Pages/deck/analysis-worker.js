@@ -140,7 +140,7 @@ async function decode(config, packets, meter) {
     return new Refused('codec');
   };
   if (typeof AudioDecoder !== 'function' || gives.get(codec) === false) throw new Refused('codec');
-  let failures = 0, channels = 1, count = 0, wake = () => {}, heard = () => {};
+  let failures = 0, channels = 1, count = 0, frames = 0, wake = () => {}, heard = () => {};
   /** @type {<T>(said: Promise<T>) => Promise<T>} rejects where the decoder says nothing */
   const waitFor = (said) => {
     /** @type {ReturnType<typeof watchQuiet>} */
@@ -165,6 +165,7 @@ async function decode(config, packets, meter) {
         if (numberOfFrames > 0) taken.forEach((plane, planeIndex) => data.copyTo(plane, { planeIndex, format: 'f32-planar' }));
         data.close();
         meter.add(taken, sampleRate);
+        frames += numberOfFrames;
       },
       error() {
         wake();
@@ -194,7 +195,7 @@ async function decode(config, packets, meter) {
   } finally {
     if (decoder.state === 'configured') decoder.close();
   }
-  if (meter.frames > 0) gives.set(codec, true);
+  if (frames > 0) gives.set(codec, true);
   else if (count > 0) throw failures > 0 ? new Refused('codec') : isMute();
 }
 

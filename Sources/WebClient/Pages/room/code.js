@@ -73,7 +73,7 @@ function typed(text) {
  * @param {string} text
  */
 function bare(text) {
-  return text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+  return /[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su.exec(text)?.[0] ?? '';
 }
 
 /**

@@ -99,8 +99,10 @@ export class Store {
   #lastId = 0;
   /** The id of a `subscribe` without an answer. */
   #subscribing = 0;
-  /** Who the viewer is by the newest answer to `join`; 0 once the room was asked because it has shown other. */
+  /** Who the viewer is by the newest answer to `join`; 0 once the room, which has shown other, was asked. */
   #joinedAs = 0;
+  /** It was asked for that, and not answered: where it was refused, the next beat asks again. */
+  #asksMembership = false;
   /** @type {any} */
   #timer;
 
@@ -477,7 +479,7 @@ export class Store {
       case 'presence': return this.touch(room.presence(message));
       case 'deck': return this.touch(room.deckChanged(message));
       case 'beat':
-        if ((message.rooms[room.id] ?? 0) > room.seq && !this.#subscribing) this.#subscribe(true);
+        if (((message.rooms[room.id] ?? 0) > room.seq || this.#asksMembership) && !this.#subscribing) this.#subscribe(true);
         return;
       case 'reaction':
       case 'signal': return this.#emit(message.type, message);
@@ -571,8 +573,10 @@ export class Store {
    * because the membership may as well have ended.
    */
   #toldMembership() {
+    this.#asksMembership = false;
     if (!this.#joinedAs || this.room?.you?.member === this.#joinedAs || this.#subscribing) return;
     this.#joinedAs = 0;
+    this.#asksMembership = true;
     this.#subscribe(true);
   }
 

@@ -144,7 +144,7 @@ export function nearbyScreen(app) {
         : !answered ? t.nearby.searching
           : rooms.length === 0 ? '' : t.nearby.found(rooms.length);
     text(found, words);
-    anew.hidden = state.state !== 'refused' || !['unauthorized', 'no_cookies', 'cookie_lost'].includes(state.code ?? '');
+    anew.hidden = state.state !== 'refused' || !['unauthorized', 'no_cookies', 'cookie_lost', 'foreign'].includes(state.code ?? '');
     nobody.hidden = !answered || rooms.length > 0 || !anew.hidden;
     keyed(list, rooms, (room) => room.id, makeRow, fillRow);
     shown.show(place, radius, rooms);

@@ -30,12 +30,13 @@ let isUnproven = false;
  * @returns {Promise<any>} the answer's JSON; rejects with a Refusal ('offline' where there was no answer)
  */
 export async function request(method, path, body, { key, timeoutMs } = {}) {
+  const wasUnproven = isUnproven;
   const answer = await send(method, path, body, key, timeoutMs);
   if (answer.ok) {
     if (path !== '/v1/sessions') isUnproven = false;
     return answer.status === 204 ? undefined : parsed(answer);
   }
-  throw await refusalOf(answer, path);
+  throw await refusalOf(answer, wasUnproven, path);
 }
 
 /** The requests of a page that are forbidden for one reason only: the page's address is none of the server's. */
@@ -43,11 +44,12 @@ const ANYBODYS = new Set(['/v1/sessions', '/v1/session', '/v1/rooms']);
 
 /**
  * @param {Response} answer
+ * @param {boolean} wasUnproven  as it was asked: an answer to the session before says nothing about the new one
  * @param {string} [path]
  */
-async function refusalOf(answer, path = '') {
+async function refusalOf(answer, wasUnproven, path = '') {
   const problem = await parsed(answer).catch(() => ({}));
-  const isLost = answer.status === 401 && isUnproven;
+  const isLost = answer.status === 401 && isUnproven && wasUnproven;
   let code = isLost ? whyNotKept() : problem.code ?? 'internal';
   if (code === 'forbidden' && ANYBODYS.has(path)) code = 'foreign';
   // The next try begins with another one, whose cookie may be kept.
@@ -101,10 +103,11 @@ function keepsCookies(attributes) {
  * @returns {Promise<Uint8Array|null>} null where there are none (404); rejects with a Refusal
  */
 export async function bytes(path) {
+  const wasUnproven = isUnproven;
   const answer = await send('GET', path);
   if (answer.ok) return new Uint8Array(await answer.arrayBuffer().catch(() => { throw new Refusal('offline'); }));
   if (answer.status === 404) return null;
-  throw await refusalOf(answer);
+  throw await refusalOf(answer, wasUnproven);
 }
 
 /**

@@ -34,6 +34,8 @@ export class NearbyLink {
   #isLive = false;
   /** A session that was over has been replaced; it is not done twice. */
   #isRenewed = false;
+  /** The server takes this page for its own: it has accepted a socket, or said so. */
+  #isOwn = false;
 
   /**
    * Follows the rooms in a circle until {@link close}.
@@ -52,6 +54,7 @@ export class NearbyLink {
       },
       opened: () => {
         proveSession();
+        this.#isOwn = true;
         this.#isLive = false;
         this.#ask();
       },
@@ -126,7 +129,9 @@ export class NearbyLink {
 
   async #refused() {
     try {
-      await provePage({ timeoutMs: 5000 });
+      if (this.#isOwn) await request('GET', '/v1/session', undefined, { timeoutMs: 5000 });
+      else await provePage({ timeoutMs: 5000 });
+      this.#isOwn = true;
       return {};
     } catch (error) {
       const refusal = /** @type {import('../store/store.js').Refusal} */ (error);

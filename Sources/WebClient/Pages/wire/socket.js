@@ -40,6 +40,8 @@ export class RoomLink {
   /** @type {Clock} */
   #clock;
   #wasLive = false;
+  /** The server takes this page for its own: it has accepted a socket, or said so. */
+  #isOwn = false;
   #savedSeq = -1;
   /** @type {any} */
   #restoreTimer;
@@ -59,6 +61,7 @@ export class RoomLink {
       path: () => this.#path(),
       opened: () => {
         proveSession();
+        this.#isOwn = true;
         this.store.connected({ send: (message) => this.#line.send(message) });
         this.#clock.start();
       },
@@ -177,7 +180,8 @@ export class RoomLink {
   async #refused() {
     try {
       await this.#ask();
-      await provePage({ timeoutMs: ANSWER_MS });
+      if (!this.#isOwn) await provePage({ timeoutMs: ANSWER_MS });
+      this.#isOwn = true;
       return {};
     } catch (error) {
       const refusal = error instanceof Refusal ? error : new Refusal('internal');
