@@ -723,7 +723,7 @@ def ends_of_a_link(stage):
         page.get_by_text(text).wait_for()
         yield name, page
     page = stage.page("/nearby")
-    page.watch.expect("status of 403|response code: 403")
+    page.watch.expect("status of 40[13]|response code: 40[13]|HTTP Authentication failed")
     steps.be_unknown(page)
     page.goto(party.path)
     page.get_by_text("does not know this address").wait_for()
