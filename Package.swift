@@ -22,6 +22,7 @@ let nioPosix = product("NIOPosix", "swift-nio", for: ["Server", "NIOClient"])
 let nioHTTP1 = product("NIOHTTP1", "swift-nio", for: ["Server", "NIOClient"])
 let nioEmbedded = product("NIOEmbedded", "swift-nio", for: ["Server"])
 let grdb = product("GRDB", "GRDB.swift", for: ["Server", "Persistence"])
+let grdbSQLite = product("GRDBSQLite", "GRDB.swift", for: ["Server"])
 let logging = product("Logging", "swift-log", for: ["Server"])
 let inMemoryLogging = product("InMemoryLogging", "swift-log", for: ["Server"])
 let coreMetrics = product("CoreMetrics", "swift-metrics", for: ["Server"])
@@ -90,7 +91,7 @@ let package = Package(
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         target(
             "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemErrors", "CPostgres"]),
-        target("SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemErrors", grdb]),
+        target("SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemErrors", grdb, grdbSQLite]),
         target("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"]),
         target("RoomClientGRDB", ["RoomClient", grdb]),
 

@@ -31,6 +31,27 @@ package struct Migration: Hashable, Sendable {
     }
 }
 
+extension Sequence<Migration> {
+    /// The names of the tables that are there after these migrations, the table `schema_migrations` perhaps not among
+    /// them.
+    package var tables: Set<String> {
+        reduce(into: []) { tables, migration in
+            let words = migration.sql.split { $0.isWhitespace || "(;".contains($0) }
+            for index in words.indices.dropLast(2) {
+                let name = String(words[index + 2])
+                switch (words[index], words[index + 1]) {
+                case ("CREATE", "TABLE"): tables.insert(name)
+                case ("DROP", "TABLE"): tables.remove(name)
+                case ("RENAME", "TO") where words[index - 3...index - 2] == ["ALTER", "TABLE"]:
+                    tables.remove(String(words[index - 1]))
+                    tables.insert(name)
+                default: break
+                }
+            }
+        }
+    }
+}
+
 /// A migration as a database's table `schema_migrations` records it.
 package struct AppliedMigration: Hashable, Sendable {
     /// Its number.

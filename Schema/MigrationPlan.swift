@@ -7,6 +7,10 @@ package enum SchemaRefusal: Error, Hashable, Sendable {
     /// The database lacks this migration and has a later one: its record was removed, or the database was assembled by
     /// hand.
     case gap(number: Int, name: String)
+    /// The database has tables, and no record of a migration: they are another program's, or a part of a backup.
+    case occupied(tables: [String])
+    /// The database lacks tables that its migrations have made.
+    case incomplete(missing: [String])
     /// The database cannot hold every text.
     case encoding(String)
 }
@@ -30,9 +34,25 @@ extension SchemaRefusal: CustomStringConvertible {
             the database lacks migration \(number) (\(name)) and has a later one; \
             restore its table schema_migrations from a backup
             """
+        case .occupied(let tables):
+            """
+            there are tables that are not recorded as this program's (\(Self.some(of: tables))); give it a schema, a \
+            database or a directory of its own, or, if they are of a backup, restore all of it into an empty database
+            """
+        case .incomplete(let missing):
+            """
+            tables are missing (\(Self.some(of: missing))) that its migrations have made; \
+            restore a whole backup into an empty database
+            """
         case .encoding(let encoding):
             "the database's encoding is \(encoding), and not UTF8; make a database with ENCODING 'UTF8' TEMPLATE template0"
         }
+    }
+
+    /// The first of these names, and how many more there are.
+    private static func some(of names: [String]) -> String {
+        let first = names.prefix(3).joined(separator: ", ")
+        return names.count > 3 ? "\(first) and \(names.count - 3) more" : first
     }
 }
 
@@ -43,8 +63,11 @@ package struct MigrationPlan: Hashable, Sendable {
 
     /// Compares the applied migrations, in any order, with the known ones.
     ///
+    /// - Parameter tables: The names of the tables of the database, or of the schema in it that is used.
     /// - Precondition: `known` is numbered from 1 without gaps.
-    package init(known: [Migration], applied: [AppliedMigration]) throws(SchemaRefusal) {
+    package init(
+        known: [Migration], applied: [AppliedMigration], tables: Set<String>
+    ) throws(SchemaRefusal) {
         precondition(known.map(\.number) == Array(1..<known.count + 1), "migrations are numbered from 1 without holes")
         let applied = applied.sorted { $0.number < $1.number }
         for record in applied {
@@ -61,6 +84,9 @@ package struct MigrationPlan: Hashable, Sendable {
         if let missing = known.first(where: { $0.number < last && !numbers.contains($0.number) }) {
             throw .gap(number: missing.number, name: missing.name)
         }
+        guard !applied.isEmpty || tables.isEmpty else { throw .occupied(tables: tables.sorted()) }
+        let missing = known[..<last].tables.subtracting(tables)
+        guard missing.isEmpty else { throw .incomplete(missing: missing.sorted()) }
         pending = Array(known[last...])
     }
 }
@@ -76,10 +102,10 @@ package enum SchemaState: Hashable, Sendable {
     /// This program cannot use it.
     case refused(SchemaRefusal)
 
-    /// Compares the applied migrations with the known ones.
-    package init(known: [Migration], applied: [AppliedMigration]) {
+    /// Compares the applied migrations with the known ones; see ``MigrationPlan/init(known:applied:tables:)``.
+    package init(known: [Migration], applied: [AppliedMigration], tables: Set<String>) {
         do {
-            let plan = try MigrationPlan(known: known, applied: applied)
+            let plan = try MigrationPlan(known: known, applied: applied, tables: tables)
             if plan.pending.isEmpty {
                 self = .current
             } else {

@@ -5,7 +5,8 @@ extension PostgresStore {
     /// Compares the database's schema with ``Schema/postgres``.
     package func schemaState() async throws(StorageFault) -> SchemaState {
         if let refusal = try await Self.encodingRefusal(over: pool) { return .refused(refusal) }
-        return try await SchemaState(known: Schema.postgres, applied: Self.appliedMigrations(over: pool))
+        let (tables, applied) = try await Self.contents(over: pool)
+        return SchemaState(known: Schema.postgres, applied: applied, tables: tables)
     }
 
     /// Migrates the database's schema to ``Schema/postgres``, each migration in a transaction of its own.
@@ -39,9 +40,9 @@ extension PostgresStore {
         if let refusal = try await encodingRefusal(over: session) { return .failure(refusal) }
         _ = try await session.run(.calls([Call(.lockSchema)]), isWrite: false)
         let plan: MigrationPlan
-        let applied = try await appliedMigrations(over: session)
+        let (tables, applied) = try await contents(over: session)
         do throws(SchemaRefusal) {
-            plan = try MigrationPlan(known: known, applied: applied)
+            plan = try MigrationPlan(known: known, applied: applied, tables: tables)
         } catch {
             return .failure(error)
         }
@@ -61,6 +62,18 @@ extension PostgresStore {
         else { return nil }
         let encoding = try answer.text(row, 0)
         return encoding == "UTF8" ? nil : .encoding(encoding)
+    }
+
+    /// The names of the tables, and the migrations of which they are.
+    private static func contents(
+        over pool: PostgresPool
+    ) async throws(StorageFault) -> (tables: Set<String>, applied: [AppliedMigration]) {
+        // Another server may be making the schema: a table that is found here has its migration recorded.
+        var tables: Set<String> = []
+        if let answer = try await pool.run(.calls([Call(.tables)]), isWrite: false).last {
+            for row in answer.rows { tables.insert(try answer.text(row, 0)) }
+        }
+        return (tables, try await appliedMigrations(over: pool))
     }
 
     private static func appliedMigrations(over pool: PostgresPool) async throws(StorageFault) -> [AppliedMigration] {
@@ -84,8 +97,28 @@ extension Statement {
 
     fileprivate static let encoding = Statement("encoding", "SELECT current_setting('server_encoding')")
 
+    /// The tables and views beside this program's migrations, or in the schema in which they would be made, without
+    /// those of extensions.
+    fileprivate static let tables = Statement(
+        "tables",
+        """
+        SELECT relname FROM pg_class
+        WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = coalesce(
+            (SELECT relnamespace FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+             WHERE pg_class.oid = to_regclass('schema_migrations') AND attname = 'checksum'),
+            to_regnamespace(quote_ident(current_schema())))
+        AND NOT EXISTS (
+            SELECT FROM pg_depend
+            WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+        """)
+
+    /// Other programs have a table of this name too.
     fileprivate static let hasMigrations = Statement(
-        "has_migrations", "SELECT to_regclass('schema_migrations') IS NOT NULL")
+        "has_migrations",
+        """
+        SELECT EXISTS (
+            SELECT FROM pg_attribute WHERE attrelid = to_regclass('schema_migrations') AND attname = 'checksum')
+        """)
 
     fileprivate static let appliedMigrations = Statement(
         "applied_migrations", "SELECT number, name, checksum FROM schema_migrations ORDER BY number")

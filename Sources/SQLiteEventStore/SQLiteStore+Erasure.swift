@@ -125,7 +125,7 @@ extension SQLiteStore {
     /// Moves the write-ahead log into the database's file and empties it; if a reader takes too long, the next call
     /// does it.
     private func emptyWriteAheadLog() async {
-        try? await outsideTransaction { _ = try $0.checkpoint(.truncate) }
+        try? await outsideTransaction { try $0.moveLog(.truncate) }
     }
 }
 

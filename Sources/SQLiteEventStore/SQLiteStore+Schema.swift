@@ -5,7 +5,9 @@ package import SchemaFiles
 extension SQLiteStore {
     /// Compares the file's schema with ``Schema/sqlite``.
     package func schemaState() async throws(StorageFault) -> SchemaState {
-        try await read { SchemaState(known: Schema.sqlite, applied: try $0.appliedMigrations()) }
+        try await read { db in
+            SchemaState(known: Schema.sqlite, applied: try db.appliedMigrations(), tables: try db.tables())
+        }
     }
 
     /// Migrates the file's schema to ``Schema/sqlite``, in one transaction under the file's write lock.
@@ -18,10 +20,10 @@ extension SQLiteStore {
     /// Migrates to any list of migrations; see ``migrate()``.
     func migrate(to known: [Migration]) async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
         try await write { db in
-            let applied = try db.appliedMigrations()
+            let (applied, tables) = (try db.appliedMigrations(), try db.tables())
             let plan: MigrationPlan
             do throws(SchemaRefusal) {
-                plan = try MigrationPlan(known: known, applied: applied)
+                plan = try MigrationPlan(known: known, applied: applied, tables: tables)
             } catch {
                 return .failure(error)
             }
@@ -48,9 +50,22 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Returns the rows of the table `schema_migrations`; none if there is no such table.
+    /// The refusal of a file that is another program's.
+    func ownerRefusal() throws -> SchemaRefusal? {
+        // Another process may be making the schema: tables that are found here are recorded.
+        let tables = try tables()
+        return try tables.isEmpty || !appliedMigrations().isEmpty ? nil : .occupied(tables: tables.sorted())
+    }
+
+    /// The names of the tables and views.
+    fileprivate func tables() throws -> Set<String> {
+        let names = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'"
+        return Set(try all(names, []) { try $0.decode(atIndex: 0) })
+    }
+
+    /// Returns the rows of this program's table `schema_migrations`; none if there is no such table.
     fileprivate func appliedMigrations() throws -> [AppliedMigration] {
-        let table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
+        let table = "SELECT 1 FROM pragma_table_info('schema_migrations') WHERE name = 'checksum'"
         guard try first(table, [], { _ in true }) != nil else { return [] }
         return try all("SELECT number, name, checksum FROM schema_migrations ORDER BY number", []) { row in
             AppliedMigration(

@@ -21,20 +21,27 @@ package final class SQLiteStore: EventStore {
     package let path: String
 
     private let pool: DatabasePool
+    private let log: LogLength
     /// The readers for all that is read and computed of statistics, so that no read of the log waits behind a question
     /// that takes long.
     private let statisticsPool: DatabasePool
     /// The file that was opened: its device and number.
     private let file: FileIdentity?
+    /// Whether the file was found without the write-ahead log that it once had.
+    private let lacksLog: Bool
     /// Calls that have begun and not ended.
     private let underWay = DispatchGroup()
     /// Whether the owner has closed the store.
     private let isClosed = Atomic(false)
 
-    private init(path: String, pool: DatabasePool, statisticsPool: DatabasePool) {
+    private init(
+        path: String, pool: DatabasePool, log: LogLength, statisticsPool: DatabasePool, lacksLog: Bool
+    ) {
         self.path = path
         self.pool = pool
+        self.log = log
         self.statisticsPool = statisticsPool
+        self.lacksLog = lacksLog
         file = FileIdentity(of: path)
     }
 
@@ -56,7 +63,8 @@ package final class SQLiteStore: EventStore {
     /// The schema is not changed.
     ///
     /// - Throws: ``StorageFault/unreachable(_:)`` if the directory or the file cannot be made, read or written,
-    ///   ``StorageFault/corrupt(_:)`` if the file is not an SQLite database; both name the path.
+    ///   ``StorageFault/corrupt(_:)`` if the file is not an SQLite database, is another program's, or has a write-ahead
+    ///   log beside it that is not its own; all name the path.
     package static func open(directory: String) async throws(StorageFault) -> SQLiteStore {
         try await open(directory: directory, lockTimeout: 5)
     }
@@ -72,11 +80,15 @@ package final class SQLiteStore: EventStore {
                 continuation.resume(
                     returning: Result { () throws(StorageFault) in
                         try makeDirectory(directory)
-                        let path = URL(filePath: directory).appending(path: fileName).path
+                        // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
+                        let path = URL(filePath: directory).appending(path: fileName).resolvingSymlinksInPath().path
                         try keepToOwner(path)
-                        let pool = try openPool(path: path, lockTimeout: lockTimeout, pause: pause)
+                        let hasLog = FileIdentity(of: path + "-wal") != nil
+                        let (pool, log, mark) = try openPool(path: path, lockTimeout: lockTimeout, pause: pause)
                         let statisticsPool = try openReaders(path: path, lockTimeout: lockTimeout)
-                        return SQLiteStore(path: path, pool: pool, statisticsPool: statisticsPool)
+                        return SQLiteStore(
+                            path: path, pool: pool, log: log, statisticsPool: statisticsPool,
+                            lacksLog: !hasLog && mark.state == .moved)
                     })
             }
         }
@@ -85,7 +97,7 @@ package final class SQLiteStore: EventStore {
 
     private static func openPool(
         path: String, lockTimeout: Double, pause: () -> Void
-    ) throws(StorageFault) -> DatabasePool {
+    ) throws(StorageFault) -> (DatabasePool, LogLength, FileMark) {
         var configuration = Configuration()
         configuration.label = "backline.sqlite"
         configuration.busyMode = .timeout(lockTimeout)
@@ -96,10 +108,15 @@ package final class SQLiteStore: EventStore {
         let began = ContinuousClock.now
         while true {
             do {
+                let mark = try check(path: path, lockTimeout: lockTimeout)
                 let pool = try DatabasePool(path: path, configuration: configuration)
-                // DatabasePool sets NORMAL, with which the last commits can be lost if the machine crashes.
-                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-                return pool
+                let log = LogLength()
+                try pool.writeWithoutTransaction { db in
+                    // DatabasePool sets NORMAL, with which the last commits can be lost if the machine crashes.
+                    try db.execute(sql: "PRAGMA synchronous = FULL")
+                    log.count(commitsOf: db)
+                }
+                return (pool, log, mark)
             } catch let error as DatabaseError
                 where error.resultCode == .SQLITE_BUSY && ContinuousClock.now - began < .seconds(lockTimeout)
             {
@@ -109,6 +126,33 @@ package final class SQLiteStore: EventStore {
             } catch {
                 throw StorageFault(error, context: "the database \(path) cannot be opened")
             }
+        }
+    }
+
+    /// Refuses a file that is another program's, or that its write-ahead log does not fit, before anything is changed.
+    private static func check(path: String, lockTimeout: Double) throws -> FileMark {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(lockTimeout)
+        // A connection that may write would move the log into the file as it is closed.
+        configuration.readonly = true
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration).inDatabase { db in
+                guard let mark = try db.markOfFileAndLog() else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+                if let refusal = try db.ownerRefusal() {
+                    throw StorageFault.corrupt(.init(message: "\(refusal)"))
+                }
+                return mark
+            }
+        } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_CORRUPT && FileIdentity(of: path + "-wal") != nil
+        {
+            throw StorageFault.corrupt(
+                .init(
+                    message: """
+                        \(path)-wal is not its write-ahead log, or one of them is damaged; was one put back without the \
+                        other? To go on with the file alone, remove \(fileName)-wal and \(fileName)-shm and run \
+                        'backline epoch renew'. To go on where the log ended, put back the file that it is of
+                        """))
         }
     }
 
@@ -138,8 +182,11 @@ package final class SQLiteStore: EventStore {
         for file in [path, path + "-wal", path + "-shm"] {
             var status = stat()
             // The structure is filled during the call.
-            guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0
-            else { continue }
+            guard unsafe stat(file, &status) == 0 else { continue }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw .unreachable(.init(message: "the database \(path) cannot be opened: \(file) is not a file"))
+            }
+            guard status.st_mode & 0o077 != 0 else { continue }
             guard unsafe chmod(file, status.st_mode & 0o700) != 0, errno != EPERM, errno != EROFS else { continue }
             throw .unreachable(.init(message: "the mode of \(file) cannot be changed: \(SystemError.current)"))
         }
@@ -190,11 +237,26 @@ package final class SQLiteStore: EventStore {
     /// SQLite does so by itself only if the connection that is closed last may write, which is not certain here.
     private static func emptyLog(of pool: DatabasePool) -> StorageFault? {
         do {
-            try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            try pool.writeWithoutTransaction { _ = try $0.moveLog(.truncate, isLast: true) }
             return nil
         } catch {
             return StorageFault(error, context: "the write-ahead log cannot be emptied")
         }
+    }
+
+    /// Makes this process the one that writes: what was copied before is told from what is written from now on.
+    ///
+    /// - Throws: ``StorageFault/corrupt(_:)`` if the file was found without its write-ahead log.
+    package func claim() async throws(StorageFault) {
+        guard !lacksLog else {
+            throw .corrupt(
+                .init(
+                    message: """
+                        \(path) is here without its write-ahead log (\(path)-wal), which has what was written last: put it \
+                        back, or run 'backline epoch renew' to go on without it
+                        """))
+        }
+        try await outsideTransaction { try $0.moveLog(.passive) }
     }
 
     // MARK: Health
@@ -260,6 +322,7 @@ package final class SQLiteStore: EventStore {
                         try self.checkPlace()
                         return try body(db)
                     })
+                self.log.moveIfLong(db)
             }
         }
     }

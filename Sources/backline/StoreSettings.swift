@@ -78,7 +78,9 @@ enum StorePlace {
             do {
                 return .sqlite(try await SQLiteStore.open(directory: directory))
             } catch {
-                throw Failure.usage("--data: the event log in \(directory) cannot be opened: \(error.explanation)")
+                let reason = "--data: the event log in \(directory) cannot be opened: \(error.explanation)"
+                guard case .corrupt = error else { throw Failure.usage(reason) }
+                throw Failure.configuration(reason)
             }
         case .postgres(let configuration):
             do {
@@ -96,7 +98,7 @@ extension StorePlace {
     /// The store must have been opened before, which makes its directory.
     func lock() throws(Failure) -> DirectoryLock? {
         guard case .sqlite(let directory) = self else { return nil }
-        return try DirectoryLock(directory)
+        return try DirectoryLock(directory, file: SQLiteStore.fileName)
     }
 }
 
@@ -153,6 +155,17 @@ enum OpenStore {
             return try store.makeNodeBus()
         } catch {
             throw Failure.unavailable("PostgreSQL cannot be used: \(error.explanation)")
+        }
+    }
+
+    /// Makes this process the one that writes the embedded store.
+    func claim() async throws {
+        guard case .sqlite(let store) = self else { return }
+        do {
+            try await store.claim()
+        } catch {
+            guard case .corrupt = error else { throw Failure(error) }
+            throw Failure.configuration(error.explanation)
         }
     }
 

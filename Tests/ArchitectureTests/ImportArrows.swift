@@ -52,7 +52,7 @@ let importArrows: [ImportArrow] = {
             platform.union(["FoundationEssentials", "Synchronization"])),
         arrow(
             "SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemErrors"],
-            ["GRDB", "Foundation", "Synchronization"]),
+            ["GRDB", "GRDBSQLite", "Foundation", "Synchronization"]),
         // Security: the Keychain, on Apple's platforms.
         arrow("RoomClientGRDB", ["RoomClient"], ["GRDB", "Foundation", "Security", "Synchronization"]),
 

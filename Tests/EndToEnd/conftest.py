@@ -15,6 +15,7 @@ import contextlib
 import os
 import shutil
 import signal
+import sqlite3
 import sys
 
 import pytest
@@ -152,6 +153,18 @@ def stores(request, tmp_path):
 def storage(request, stores):
     """The options that name one empty store with the schema, once for each kind of durable store."""
     return stores(request.param)
+
+
+@pytest.fixture
+def sql(storage, request):
+    """Runs a statement on the store's tables."""
+    def run(statement):
+        if storage[1] == "postgres":
+            return request.getfixturevalue("cluster").sql(statement, database=storage[3].rpartition("/")[2])
+        with contextlib.closing(sqlite3.connect(storage[3] + "/backline.sqlite", timeout=60)) as database, database:
+            return "\n".join("|".join(map(str, row)) for row in database.execute(statement).fetchall())
+
+    return run
 
 
 @pytest.fixture(params=KINDS)

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import re
-import sqlite3
 import subprocess
 import time
 
@@ -17,18 +16,6 @@ NUMBERS = {
     "counts": ("starts", "plays", "skips", "votes", "unvotes", "requests", "joins", "leaves", "tracks_added", "played_ms"),
     "plays": ("number", "added_by", "started_at", "played_ms", "ended_at"),
 }
-
-
-@pytest.fixture
-def sql(storage, request):
-    """Runs a statement on the store's tables."""
-    def run(statement):
-        if storage[1] == "postgres":
-            return request.getfixturevalue("cluster").sql(statement, database=storage[3].rpartition("/")[2])
-        with contextlib.closing(sqlite3.connect(storage[3] + "/backline.sqlite", timeout=60)) as database, database:
-            return "\n".join("|".join(map(str, row)) for row in database.execute(statement).fetchall())
-
-    return run
 
 
 def rows(sql):

@@ -44,8 +44,7 @@ import Testing
                 Issue.record("the fault was \(fault as StorageFault?)")
                 return
             }
-            #expect(cause.code == "14")
-            #expect(cause.message.hasPrefix("the database \(file) cannot be opened: "))
+            #expect(cause.message == "the database \(file) cannot be opened: \(file) is not a file")
         }
     }
 

@@ -1,0 +1,166 @@
+"""Copies that are put back in the wrong way: refused with what to do, or right; never mixed with what came after them."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+
+import backline
+import pytest
+
+
+class Evening:
+    """An embedded store of which copies are made while its server is used."""
+
+    def __init__(self, servers, folder):
+        self.folder = folder / "data"
+        self.file = self.folder / "backline.sqlite"
+        self.log = self.folder / "backline.sqlite-wal"
+        self.store = ("--store", "sqlite", "--data", str(self.folder))
+        self.servers = servers
+        self.server = servers("--plain", store=self.store).start()
+        self.rooms = {}
+
+    def use(self, moves=False):
+        """Makes a room of which the whole is acknowledged; with `moves`, so large that the log moves into the file."""
+        ana = self.server.session("Ana")
+        room = ana.create_room()["room"]["state"]["id"]
+        for turn in range(8 if moves else 1):
+            ana.command(room, "addTracks", tracks=[
+                {"source": "disc", "sourceId": f"{turn} {n}", "title": f"{n} " + "x" * 200} for n in range(100)])
+            for name in range(30 if moves else 1):
+                ana.command(room, "rename", name=f"Room {turn} {name}")
+        self.rooms[room] = ana.events(room)[-1]["seq"]
+        return room
+
+    def copy(self, name, statement=None):
+        """A copy of the database as SQLite makes it while a server uses it."""
+        copy = self.folder.parent / name
+        with contextlib.closing(sqlite3.connect(self.file)) as source:
+            if statement:
+                source.execute(statement, [str(copy)])
+            else:
+                with contextlib.closing(sqlite3.connect(copy)) as target:
+                    source.backup(target)
+        return copy
+
+    def run(self, *arguments):
+        return backline.run(*arguments, *self.store)
+
+    def start(self):
+        return self.servers("--plain", store=self.store)
+
+    def verify(self):
+        done = self.run("verify")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def evening(servers, tmp_path):
+    return Evening(servers, tmp_path)
+
+
+def refusal(ended):
+    """The one line with which the program refused a store."""
+    lines = [line for line in ended.stderr.splitlines() if line.startswith("backline: ")]
+    assert ended.returncode == 78 and len(lines) == 1 and "listening" not in ended.stdout, ended
+    return lines[0]
+
+
+def sqlite_backup(evening):
+    return evening.copy("copy")
+
+
+def sqlite_vacuum(evening):
+    return evening.copy("copy", "VACUUM INTO ?")
+
+
+def clean_stop(evening):
+    assert evening.server.stop() == 0
+    copy = shutil.copy(evening.file, evening.folder.parent / "copy")
+    evening.server = evening.start().start()
+    return copy
+
+
+@pytest.mark.parametrize("moves", [False, True], ids=["small log", "large log"])
+@pytest.mark.parametrize("make", [sqlite_backup, sqlite_vacuum, clean_stop])
+def test_a_copy_beside_the_log_of_a_killed_server_is_refused_until_the_log_is_removed(evening, make, moves):
+    before = evening.use()
+    copy = make(evening)
+    after = evening.use(moves)
+    evening.server.kill()
+    shutil.copy(copy, evening.file)
+    kept = {path.name: path.read_bytes() for path in evening.folder.glob("backline.sqlite*")}
+    for tool in ("serve", "migrate", "verify", "epoch renew", "export"):
+        line = refusal(evening.run(*tool.split(), *(["--port", "0"] if tool == "serve" else [])))
+        assert "is not its write-ahead log" in line and "epoch renew" in line
+        # Nothing was changed, the index that SQLite makes anew for each process aside.
+        for name, content in kept.items():
+            assert name.endswith("-shm") or (evening.folder / name).read_bytes() == content, (tool, name)
+    # As it says:
+    evening.log.unlink()
+    evening.log.with_name("backline.sqlite-shm").unlink()
+    assert evening.run("epoch", "renew").returncode == 0
+    evening.verify()
+    server = evening.start().start()
+    assert server.request("GET", f"/v1/rooms/{after}").status in (401, 404)
+    ana = server.session("Ana")
+    assert ana.create_room() and before in evening.rooms
+    assert server.stop() == 0
+    evening.verify()
+
+
+def test_a_log_of_before_beside_the_file_is_refused(evening):
+    evening.use()
+    old = shutil.copy(evening.log, evening.folder.parent / "log")
+    evening.use(moves=True)
+    evening.server.kill()
+    shutil.copy(old, evening.log)
+    assert "is not its write-ahead log" in refusal(evening.run("serve", "--port", "0"))
+
+
+def test_a_file_without_its_log_is_refused_until_an_operator_goes_on_without_it(evening):
+    evening.use()
+    evening.server.kill()
+    for name in ("wal", "shm"):
+        evening.file.with_name(f"backline.sqlite-{name}").unlink()
+    line = refusal(evening.run("serve", "--plain", "--port", "0"))
+    assert "is here without its write-ahead log" in line and "epoch renew" in line
+    assert evening.run("epoch", "renew").returncode == 0
+    assert evening.start().start().stop() == 0
+    evening.verify()
+
+
+@pytest.mark.parametrize("moves", [False, True], ids=["small log", "large log"])
+def test_a_killed_servers_files_are_right_as_they_are_and_elsewhere(evening, moves):
+    room = evening.use(moves)
+    evening.server.kill()
+    # All three, two of the three, and by another name for the folder.
+    shutil.copytree(evening.folder, evening.folder.parent / "elsewhere")
+    (evening.folder.parent / "elsewhere" / "backline.sqlite-shm").unlink()
+    os.symlink(evening.folder.parent / "elsewhere", evening.folder.parent / "link")
+    for folder in ("data", "link"):
+        evening.folder = evening.folder.parent / folder
+        evening.store = ("--store", "sqlite", "--data", str(evening.folder))
+        for _ in range(2):
+            server = evening.start().start()
+            ana = server.session("Ben")
+            ana.create_room()
+            assert ana.request("GET", f"/v1/rooms/{room}").status in (200, 403), "the room is there"
+            server.kill()
+        evening.verify()
+
+
+def test_a_copy_that_replaces_all_is_right(evening):
+    evening.use()
+    copy = evening.copy("copy")
+    evening.use()
+    assert evening.server.stop() == 0
+    for path in evening.folder.glob("backline.sqlite*"):
+        path.unlink()
+    shutil.copy(copy, evening.file)
+    assert evening.run("epoch", "renew").returncode == 0
+    server = evening.start().start()
+    server.session("Ana").create_room()
+    server.kill()
+    evening.verify()
