@@ -112,10 +112,9 @@ final class LogLength: Sendable {
 }
 
 extension Database {
-    /// Moves the write-ahead log into the file, as far as readers allow it, with what ``FileMark`` asks for.
+    /// Moves the write-ahead log into the file, as far as readers allow it, and tells whether all of it was moved.
     ///
-    /// - Parameter isLast: Whether the database is closed next.
-    /// - Returns: Whether all of it was moved.
+    /// Before and after that it sets the marks. `isLast` says that the database is closed next.
     @discardableResult
     func moveLog(_ mode: CheckpointMode, isLast: Bool = false) throws -> Bool {
         var mark = try header().mark

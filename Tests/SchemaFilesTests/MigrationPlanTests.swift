@@ -21,8 +21,11 @@ import Testing
     }
 
     @Test func `applied records may come in any order`() throws {
-        #expect(try MigrationPlan(known: known, applied: applied(3, 1, 2), tables: ["t1", "t2", "t3", "reports"]).pending.isEmpty)
-        #expect(SchemaState(known: known, applied: applied(3, 1, 2), tables: ["t1", "t2", "t3", "reports"]) == .current)
+        #expect(
+            try MigrationPlan(known: known, applied: applied(3, 1, 2), tables: ["t1", "t2", "t3", "reports"]).pending
+                .isEmpty)
+        #expect(
+            SchemaState(known: known, applied: applied(3, 1, 2), tables: ["t1", "t2", "t3", "reports"]) == .current)
     }
 
     @Test func `a migration this program does not know is refused`() {
@@ -50,14 +53,16 @@ import Testing
 
     @Test func `a number below the first is refused`() {
         #expect(throws: SchemaRefusal.unknownMigration(number: 0, name: "odd")) {
-            try MigrationPlan(known: known, applied: [AppliedMigration(number: 0, name: "odd", checksum: "00")], tables: [])
+            try MigrationPlan(
+                known: known, applied: [AppliedMigration(number: 0, name: "odd", checksum: "00")], tables: [])
         }
     }
 
     @Test func `tables without a record of migrations are another program's`() {
         let refusal = SchemaRefusal.occupied(tables: ["a", "b", "c", "d"])
         #expect(throws: refusal) { try MigrationPlan(known: known, applied: [], tables: ["d", "c", "b", "a"]) }
-        #expect("\(refusal)".hasPrefix("there are tables that are not recorded as this program's (a, b, c and 1 more);"))
+        #expect(
+            "\(refusal)".hasPrefix("there are tables that are not recorded as this program's (a, b, c and 1 more);"))
     }
 
     @Test func `a table that an applied migration has made is missed, one of a later migration is not`() {
