@@ -63,10 +63,16 @@ package enum StorageFault: Error, Hashable, Sendable {
     }
 
     /// Whether the store refuses this program for what its settings say, which waiting seldom changes: PostgreSQL knows
-    /// no such role, password or database.
+    /// no such role, password, database or parameter, or a value is not valid.
     package var refusesSettings: Bool {
         guard case .unreachable(let cause) = self else { return false }
-        return cause.code.hasPrefix("28") || cause.code == "3D000"
+        return cause.code.hasPrefix("28") || cause.code == "3D000" || hasInvalidSetting
+    }
+
+    /// Whether a setting for connecting to the store has a value that nobody can use.
+    package var hasInvalidSetting: Bool {
+        guard case .unreachable(let cause) = self else { return false }
+        return ["22023", "42704"].contains(cause.code)
     }
 
     /// Whether the request may have been carried out although it failed.

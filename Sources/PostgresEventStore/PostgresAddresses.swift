@@ -29,17 +29,12 @@ final class PostgresAddresses: Sendable {
     /// Looks a name up.
     ///
     /// Returns its addresses, or the reason why it has none. Blocks.
-    typealias Resolver = @Sendable (String) -> Result<[String], LookupFault>
-
-    /// The reason why a name has no address.
-    struct LookupFault: Error, Hashable {
-        var message: String
-    }
+    typealias Resolver = @Sendable (String) -> Result<[String], HostLookup.Fault>
 
     private struct State {
         /// The addresses of each name that were found last.
         var known: [String: [String]] = [:]
-        var fault: LookupFault?
+        var fault: HostLookup.Fault?
         var isLookingUp = false
         var lookedUpAt: ContinuousClock.Instant?
     }
@@ -68,7 +63,7 @@ final class PostgresAddresses: Sendable {
         /// They are being looked up; the caller is told the end.
         case awaited
         /// No name has an address.
-        case none(LookupFault)
+        case none(HostLookup.Fault)
     }
 
     /// Returns the addresses, and looks names up that have not been looked up for a while; never blocks.
@@ -94,7 +89,7 @@ final class PostgresAddresses: Sendable {
             } catch {
                 // The next call tries again.
                 state.withLock { $0.isLookingUp = false }
-                if known == .awaited { return .none(LookupFault(message: "no thread to look names up: \(error)")) }
+                if known == .awaited { return .none(HostLookup.Fault(message: "no thread to look names up: \(error)")) }
             }
         }
         return known
@@ -109,7 +104,7 @@ final class PostgresAddresses: Sendable {
 
     private func lookUp() {
         var found: [String: [String]] = [:]
-        var fault: LookupFault?
+        var fault: HostLookup.Fault?
         for name in names {
             switch resolve(name) {
             case .success(let addresses): found[name] = addresses
@@ -125,31 +120,5 @@ final class PostgresAddresses: Sendable {
     }
 
     /// Looks a name up as the system does.
-    static let systemLookup: Resolver = { name in
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        unsafe hints.ai_flags = AI_ADDRCONFIG
-        var list: UnsafeMutablePointer<addrinfo>?
-        let code = unsafe getaddrinfo(name, nil, &hints, &list)
-        defer { unsafe freeaddrinfo(list) }
-        guard code == 0 else {
-            // The text is constant.
-            let reason = unsafe gai_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-            return .failure(LookupFault(message: "the name \(name) has no address: \(reason)"))
-        }
-        var addresses: [String] = []
-        var entry = unsafe list
-        while let current = unsafe entry {
-            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            // Writes at most the given size, terminated.
-            let failed = unsafe getnameinfo(
-                current.pointee.ai_addr, current.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0,
-                NI_NUMERICHOST)
-            let address = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            if failed == 0, !addresses.contains(address) { addresses.append(address) }
-            unsafe entry = current.pointee.ai_next
-        }
-        guard !addresses.isEmpty else { return .failure(LookupFault(message: "the name \(name) has no address")) }
-        return .success(addresses)
-    }
+    static let systemLookup: Resolver = { HostLookup.addresses(of: $0, onlyReachable: true) }
 }

@@ -185,7 +185,20 @@ import EventStorage
 
 /// Parses libpq's messages without fields: those of failed attempts to connect.
 enum ConnectionMessage {
+    /// Beginnings of what libpq says of settings, before it connects.
+    private static let refusedSettings = [
+        "invalid ", "definition of service ", "could not match ", "sslmode value ", "weak sslmode ",
+    ]
+    /// Parts of what it says, behind the server's address, of settings that do not fit the server.
+    private static let unfitSettings = [
+        "invalid integer value ", "server does not support SSL", "root certificate file ", "certificate verify failed",
+        "server certificate for ", "could not load private key file ", "could not read certificate file ",
+    ]
+
     /// Returns the SQLSTATE, if the message has one, and the first line without it.
+    ///
+    /// What libpq itself says of settings, for which it has no code, gets that of an invalid value.
+    ///
     ///
     /// In verbose form a server's error reads "…: FATAL:  28P01: password authentication failed …", the severity in the
     /// server's language.
@@ -201,7 +214,11 @@ enum ConnectionMessage {
                             || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
                     }
             })
-        else { return StorageFault.Cause(message: line) }
+        else {
+            let refuses =
+                refusedSettings.contains(where: line.hasPrefix) || unfitSettings.contains(where: line.contains)
+            return StorageFault.Cause(code: refuses ? "22023" : "", message: line)
+        }
         let code = String(parts[index].drop { $0 == " " })
         let text = (parts[..<index] + parts[(index + 1)...]).joined(separator: ": ")
         return StorageFault.Cause(code: code, message: text)

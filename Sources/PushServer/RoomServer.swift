@@ -103,7 +103,7 @@ package final class RoomServer: Service, Sendable {
                     try setup.prepare(channel, hub)
                 }
             }
-            .bind(host: settings.host, port: settings.port).get()
+            .bind(firstOf: settings.host, port: settings.port)
         let metricsListener = try await listenForMetrics()
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await self.connections.run() }

@@ -87,7 +87,9 @@ package final class RoomHost: Sendable {
         registry = RoomRegistry(dependencies: dependencies, loops: loops)
         let (registry, nearby) = (registry, nearby)
         self.statistics = statistics.map {
-            StatisticsReader(registry: registry, nearby: nearby, statistics: $0, settings: settings.counting)
+            StatisticsReader(
+                registry: registry, nearby: nearby, statistics: $0, settings: settings.counting, loop: loops[0],
+                logger: logger)
         }
         creation = RoomCreation(registry: registry, health: health, randomness: randomness)
         history = RoomHistory(registry: registry)

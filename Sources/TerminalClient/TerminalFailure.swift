@@ -1,7 +1,7 @@
 package import RoomClient
 
 /// The reason why a command ends, with a line that tells a person what to do.
-package struct TerminalFailure: Error, Sendable, Equatable {
+package struct TerminalFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// One line.
     package var message: String
     /// The exit code: 1, or as in `sysexits.h`.
@@ -13,6 +13,9 @@ package struct TerminalFailure: Error, Sendable, Equatable {
         self.message = message
         self.exitCode = exitCode
     }
+
+    /// The message, as a part of another one.
+    package var description: String { message }
 
     /// The message as a terminal may get it: it may have texts of a server in it, and lists of tracks on further lines.
     package var text: String {

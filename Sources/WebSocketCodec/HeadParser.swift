@@ -21,6 +21,8 @@ package struct HeadParser: ~Copyable, Sendable {
     private let maximumFieldCount: Int
     /// The number of bytes of the head that have been examined.
     private var scanned = 0
+    /// The start of the start line.
+    private var start = 0
     /// The start of the line that is being examined.
     private var lineStart = 0
     /// The ends of the complete lines, without CR LF, beginning with the start line.
@@ -37,7 +39,7 @@ package struct HeadParser: ~Copyable, Sendable {
 
     /// Removes a request's head from the front of `bytes`; `nil`, with nothing removed, if more bytes are needed.
     package mutating func parseRequest(_ bytes: inout ByteBuffer) throws(HandshakeViolation) -> RequestHead? {
-        guard let length = try self.scan(bytes.readableBytesUInt8Span) else { return nil }
+        guard let length = try self.scan(bytes.readableBytesUInt8Span, isRequest: true) else { return nil }
         let parts = self.line(0, of: bytes).split(separator: " ", omittingEmptySubsequences: false)
         // RFC 9112 §3: method SP request-target SP HTTP-version
         guard parts.count == 3, HeaderField.isToken(parts[0]), !parts[1].isEmpty,
@@ -52,7 +54,7 @@ package struct HeadParser: ~Copyable, Sendable {
 
     /// Removes a response's head from the front of `bytes`; `nil`, with nothing removed, if more bytes are needed.
     package mutating func parseResponse(_ bytes: inout ByteBuffer) throws(HandshakeViolation) -> ResponseHead? {
-        guard let length = try self.scan(bytes.readableBytesUInt8Span) else { return nil }
+        guard let length = try self.scan(bytes.readableBytesUInt8Span, isRequest: false) else { return nil }
         let parts = self.line(0, of: bytes).split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         // RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason-phrase]; some servers omit the last space
         guard parts.count >= 2, parts[1].utf8.count == 3,
@@ -66,7 +68,7 @@ package struct HeadParser: ~Copyable, Sendable {
     }
 
     /// Examines the new bytes; returns the length of the head once its last line has arrived.
-    private mutating func scan(_ bytes: Span<UInt8>) throws(HandshakeViolation) -> Int? {
+    private mutating func scan(_ bytes: Span<UInt8>, isRequest: Bool) throws(HandshakeViolation) -> Int? {
         while self.scanned < bytes.count {
             guard self.scanned < self.maximumHeadLength else { throw .headTooLarge(limit: self.maximumHeadLength) }
             let byte = bytes[self.scanned]
@@ -77,8 +79,12 @@ package struct HeadParser: ~Copyable, Sendable {
                 let end = self.scanned - 1
                 self.scanned += 1
                 if end == self.lineStart {
-                    guard !self.lineEnds.isEmpty else { throw .malformedStartLine }
-                    return self.scanned
+                    if !self.lineEnds.isEmpty { return self.scanned }
+                    // RFC 9112 §2.2: a server ignores an empty line before a request.
+                    guard isRequest, self.start == 0 else { throw .malformedStartLine }
+                    self.start = self.scanned
+                    self.lineStart = self.scanned
+                    continue
                 }
                 // The first line is not a field.
                 guard self.lineEnds.count <= self.maximumFieldCount else {
@@ -101,7 +107,7 @@ package struct HeadParser: ~Copyable, Sendable {
 
     /// The bytes of a complete line as text; bytes that are not UTF-8 become U+FFFD.
     private func line(_ index: Int, of bytes: ByteBuffer) -> Substring {
-        let start = index == 0 ? 0 : self.lineEnds[index - 1] + 2
+        let start = index == 0 ? self.start : self.lineEnds[index - 1] + 2
         let end = self.lineEnds[index]
         return bytes.getString(at: bytes.readerIndex + start, length: end - start)?[...] ?? ""
     }

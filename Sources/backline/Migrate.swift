@@ -25,7 +25,7 @@ struct Migrate: AsyncParsableCommand {
             Console.print(applied.isEmpty ? "the schema is up to date" : "the schema is up to date now")
         } catch let fault as StorageFault {
             await opened.close()
-            throw Failure.unavailable("the event log is out of reach: \(fault.explanation)")
+            throw Failure(fault)
         } catch {
             await opened.close()
             throw error

@@ -10,6 +10,7 @@ import PushServer
 import RoomService
 import SchemaFiles
 import ServiceLifecycle
+import SystemErrors
 import TLSTransport
 import WebClient
 
@@ -112,6 +113,7 @@ struct Serve: AsyncParsableCommand {
             return handler
         }
         let logger = Logger(label: "backline")
+        try OpenFiles.raiseLimit()
         if Environment.portIsAService {
             logger.notice("The platform has set BACKLINE_PORT to the address of a service; it counts as not set")
         }
@@ -264,7 +266,7 @@ struct Serve: AsyncParsableCommand {
                 throw Failure.configuration("the schema is refused: \(refusal.description)")
             }
         } catch let fault as StorageFault {
-            throw Failure.unavailable("the event log is out of reach: \(fault.explanation)")
+            throw Failure(fault)
         }
     }
 
@@ -316,9 +318,6 @@ struct Serve: AsyncParsableCommand {
         _ opened: OpenStore, _ settings: RoomServerSettings, _ roomSettings: RoomHostSettings, threads: Int,
         _ workers: HeavyWorkThreads, _ logger: Logger
     ) async throws {
-        if let limit = OpenFiles.raiseLimit() {
-            logger.debug("Connections are limited by open files", metadata: ["openFiles": "\(limit)"])
-        }
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
         roomSettings.answers.compressState = RoomServer.compress
@@ -369,9 +368,9 @@ struct Serve: AsyncParsableCommand {
         } catch let fault as ListeningFault {
             try? await group.shutdownGracefully()
             throw Failure.unavailable("--metrics-address: cannot listen on \(fault.address): \(fault.reason)")
-        } catch let error where error.isUnknownHost {
+        } catch let fault as HostLookup.Fault {
             try? await group.shutdownGracefully()
-            throw Failure.usage("--host: '\(settings.host)' is neither an address nor a name that can be resolved")
+            throw Failure.usage("--host: \(fault.message)")
         } catch {
             try? await group.shutdownGracefully()
             throw error

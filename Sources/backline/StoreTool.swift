@@ -90,9 +90,12 @@ extension StorePlace {
 }
 
 extension Failure {
-    /// A fault of the event log: code 69.
+    /// A fault of the event log: code 69, or 64 for a setting that has no effect but this.
     init(_ fault: StorageFault) {
-        self = .unavailable("the event log is out of reach: \(fault.explanation)")
+        self =
+            fault.hasInvalidSetting
+            ? .usage("--database-url: \(fault.explanation)")
+            : .unavailable("the event log is out of reach: \(fault.explanation)")
     }
 }
 

@@ -55,6 +55,28 @@ def test_of_several_servers_the_one_that_takes_writes_is_used_at_a_start(servers
             server.session("Ana")
 
 
+def test_too_few_connections_for_statistics_are_told_when_somebody_asks_and_when_they_suffice(cluster, servers):
+    url = cluster.database()
+    name = url.rpartition("/")[2]
+    # Of seven connections the log and the bus take five.
+    cluster.sql(f"CREATE ROLE few LOGIN CONNECTION LIMIT 5; GRANT ALL ON ALL TABLES IN SCHEMA public TO few; "
+                "GRANT ALL ON SCHEMA public TO few", name)
+    server = servers("--plain", store=("--store", "postgres", "--database-url", url.replace("backline@", "few@"))).start()
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+
+    def status():
+        return ana.request("GET", f"/v1/rooms/{room}/statistics").status
+
+    backline.eventually(lambda: cluster.sql(
+        "SELECT count(*) FROM pg_stat_activity WHERE usename = 'few'", name) == "5", "all connections are taken")
+    assert [status(), status()] == [503, 503]
+    assert server.said().count("Statistics cannot be read") == 1 and 'too many connections for role "few"' in server.said()
+    cluster.sql("ALTER ROLE few CONNECTION LIMIT -1", "postgres")
+    backline.eventually(lambda: status() == 200, "statistics are read")
+    assert server.said().count("Statistics can be read again") == 1
+
+
 @pytest.mark.parametrize("wrong", [("/backline_", "/nothing_"), ("backline@", "nobody@")])
 def test_a_database_or_role_that_is_none_ends_a_start_at_once(cluster, wrong):
     code, said = _start(cluster.database().replace(*wrong))

@@ -5,6 +5,7 @@ import hashlib
 import http.client
 import os
 import re
+import resource
 import ssl
 import subprocess
 
@@ -194,6 +195,27 @@ def test_a_bad_setting_in_the_environment_is_one_line_and_exit_64(name, value, t
     ended = backline.run("serve", "--data", str(tmp_path / "data"), environment={name: value})
     assert name in _check_one_line(ended, 64)
     assert not os.path.exists(tmp_path / "data")
+
+
+@pytest.mark.parametrize("setting, word", [
+    ("sslmode=foo", 'invalid sslmode value: "foo"'), ("sslmode=require", "does not support SSL"),
+    ("target_session_attrs=foo", "invalid target_session_attrs value"), ("keepalives=many", "invalid integer value"),
+    ("options=-cnone%3D1", 'unrecognized configuration parameter "none"'), ("service=none", '"none" not found'),
+])
+def test_a_setting_that_never_heals_is_not_tried_again(cluster, setting, word):
+    url = f"{cluster.url('postgres')}?{setting}"
+    for tool in (("serve", "--plain"), ("migrate",), ("verify",)):
+        assert word in _check_one_line(backline.run(*tool, "--database-url", url), 64)
+
+
+def test_a_process_that_may_open_too_few_files_does_not_start():
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    ended = subprocess.run(
+        [backline.program(), "serve", "--plain", "--port", "0", "--store", "memory"], capture_output=True, text=True,
+        preexec_fn=limit, timeout=backline.PATIENCE)
+    assert "may have 64 files open, and a server needs 256" in _check_one_line(ended, 69)
 
 
 @pytest.mark.parametrize("option, host, code", [("--host", "no..where", 64), ("--metrics-address", "no..where:0", 69)])

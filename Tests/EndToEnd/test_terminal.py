@@ -287,6 +287,15 @@ def test_the_environment_names_server_and_session(home, kitchen, ben, tmp_path):
     assert other.run("vote", kitchen, "1", "--insecure", **environment).startswith("Voted for “Blue Monday”")
     assert ben.room(kitchen)["you"]["votes"] == [1]
     assert not os.path.exists(tmp_path / "none")
+    # A session that is named needs no folder, one that is made does.
+    nowhere = {**environment, "XDG_CONFIG_HOME": "", "HOME": ""}
+    assert other.run("unvote", kitchen, "1", "--insecure", **nowhere)
+    del nowhere["BACKLINE_TOKEN"]
+    assert "HOME or XDG_CONFIG_HOME" in other.run("vote", kitchen, "1", "--insecure", code=64, **nowhere)
+    # A file where the folder should be: told as any failure is.
+    (tmp_path / "file").touch()
+    told = other.run("sign-in", home.server.origin, "--insecure", code=69, XDG_CONFIG_HOME=str(tmp_path / "file"))
+    assert "Not a directory" in told and "TerminalFailure" not in told and len(told.splitlines()) == 1
 
 
 def test_shells_complete_commands_and_rooms(home, kitchen):

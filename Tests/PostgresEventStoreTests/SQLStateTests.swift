@@ -75,6 +75,12 @@ struct SQLStateTests {
             "error: HELLO: a word of five letters is no code", "",
             "error: HELLO: a word of five letters is no code"
         ),
+        ("invalid sslmode value: \"foo\"\n", "22023", "invalid sslmode value: \"foo\""),
+        (
+            "connection to server at \"db\", port 5432 failed: server does not support SSL, but SSL was required\n",
+            "22023",
+            "connection to server at \"db\", port 5432 failed: server does not support SSL, but SSL was required"
+        ),
         ("", "", ""),
     ])
     func `the code is found in a message of libpq`(message: String, code: String, text: String) {

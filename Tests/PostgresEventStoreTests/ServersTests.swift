@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import PostgresTestSupport
 import Synchronization
+import SystemErrors
 import Testing
 
 @testable import PostgresEventStore
@@ -134,7 +135,7 @@ struct ServersTests {
             PostgresHost(host: "one.test", port: "1"), PostgresHost(host: "two.test", address: "10.0.0.2", port: "2"),
             PostgresHost(host: "192.0.2.1", port: "3"), PostgresHost(host: "/run/postgresql", port: "4"),
         ]
-        let answers = Mutex<[Result<[String], PostgresAddresses.LookupFault>]>([
+        let answers = Mutex<[Result<[String], HostLookup.Fault>]>([
             .success(["10.0.0.1", "fd00::1"]), .failure(.init(message: "no answer")), .success(["10.0.0.9"]),
         ])
         let asked = Mutex<[String]>([])
@@ -182,7 +183,7 @@ struct ServersTests {
     @Test func `the system finds the addresses of this machine`() throws {
         let found = try PostgresAddresses.systemLookup("localhost").get()
         #expect(!found.isEmpty && found.allSatisfy { ["127.0.0.1", "::1"].contains($0) })
-        #expect(throws: PostgresAddresses.LookupFault.self) {
+        #expect(throws: HostLookup.Fault.self) {
             try PostgresAddresses.systemLookup("nobody.invalid").get()
         }
     }

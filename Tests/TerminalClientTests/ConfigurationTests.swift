@@ -64,9 +64,11 @@ import Testing
     }
 
     @Test func `the folder is the one that the environment names`() throws {
-        #expect(try ConfigurationFolder(environment: ["XDG_CONFIG_HOME": "/x", "HOME": "/h"]).path == "/x/backline")
-        #expect(
-            try ConfigurationFolder(environment: ["XDG_CONFIG_HOME": "", "HOME": "/h"]).path == "/h/.config/backline")
-        #expect(throws: TerminalFailure.self) { try ConfigurationFolder(environment: [:]) }
+        #expect(ConfigurationFolder(environment: ["XDG_CONFIG_HOME": "/x", "HOME": "/h"]).path == "/x/backline")
+        #expect(ConfigurationFolder(environment: ["XDG_CONFIG_HOME": "", "HOME": "/h"]).path == "/h/.config/backline")
+        let none = ConfigurationFolder(environment: [:])
+        #expect(try none.load() == Configuration())
+        #expect(throws: TerminalFailure.self) { try none.check() }
+        #expect(throws: TerminalFailure.self) { try none.update { $0.server = "s" } }
     }
 }

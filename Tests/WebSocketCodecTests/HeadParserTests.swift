@@ -58,6 +58,8 @@ struct HeadParserTests {
         let (expected, rest) = parse([bytes + [1, 2, 3]])
         #expect(rest == ByteBuffer(bytes: [1, 2, 3]))
         for cut in bytes.cuts { #expect(parse(cut).0 == expected) }
+        // RFC 9112 §2.2: an empty line before a request is ignored.
+        for cut in (Array("\r\n".utf8) + bytes).cuts { #expect(parse(cut).0 == expected) }
         let (single, nothing) = parse(bytes.singleBytes)
         #expect(single == expected)
         #expect(nothing.readableBytes == 0)
@@ -83,7 +85,7 @@ struct HeadParserTests {
 
     @Test(
         arguments: [
-            ("\r\nGET / HTTP/1.1\r\n\r\n", .malformedStartLine), ("GET /\r\n\r\n", .malformedStartLine),
+            ("\r\n\r\nGET / HTTP/1.1\r\n\r\n", .malformedStartLine), ("GET /\r\n\r\n", .malformedStartLine),
             ("GET  / HTTP/1.1\r\n\r\n", .malformedStartLine), ("GET / HTTP/1.1 \r\n\r\n", .malformedStartLine),
             (" GET / HTTP/1.1\r\n\r\n", .malformedStartLine), ("G(T / HTTP/1.1\r\n\r\n", .malformedStartLine),
             ("GET /ü HTTP/1.1\r\n\r\n", .malformedStartLine), ("GET / a HTTP/1.1\r\n\r\n", .malformedStartLine),

@@ -3,6 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import RoomService
 import Synchronization
+import SystemErrors
 
 /// A separate listener for `/metrics`, over plain HTTP and without a session, on an address that only monitoring can
 /// reach.
@@ -42,11 +43,11 @@ final class MetricsListener: Sendable {
                 channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
             }
         do {
-            return try await bootstrap.bind(host: address.host, port: address.port).get()
+            return try await bootstrap.bind(firstOf: address.host, port: address.port)
         } catch let error as IOError {
             throw ListeningFault(address: address.text, reason: error.reason)
-        } catch let error where error.isUnknownHost {
-            throw ListeningFault(address: address.text, reason: "no address and no name that can be resolved")
+        } catch let fault as HostLookup.Fault {
+            throw ListeningFault(address: address.text, reason: fault.message)
         }
     }
 

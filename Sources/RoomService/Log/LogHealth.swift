@@ -19,8 +19,6 @@ final class LogHealth: Sendable {
     /// The time after which a log that does not answer counts as out of reach.
     static let limit = TimeAmount.seconds(2)
     private static let late = StorageFault.unreachable(.init(code: "ETIMEDOUT", message: "no answer in time"))
-    /// The least time between two beginnings of one cause that the operator is told of.
-    static let silence = TimeAmount.seconds(10)
 
     private typealias Answer = Result<Void, StorageFault>
 
@@ -40,10 +38,7 @@ final class LogHealth: Sendable {
         var waiters: [Waiter] = []
         var tickets = 0
         var isChecking = false
-        /// The cause of which the operator was told that it has begun and not yet that it has ended.
-        var told: String?
-        /// When the operator was told last of each cause.
-        var toldAt: [String: NIODeadline] = [:]
+        var told = ToldCause()
     }
 
     private let store: any EventStore
@@ -84,16 +79,12 @@ final class LogHealth: Sendable {
     private func tell(_ fault: StorageFault?, _ state: inout State) {
         if fault == .closed { return }
         guard let cause = fault?.cause else {
-            guard state.told != nil else { return }
-            state.told = nil
+            guard state.told.ends() else { return }
             return logger.notice("The event log can be read and written again: the server is ready")
         }
         // A conflict with another writer ends with the next attempt.
         if case .transient? = fault { return }
-        guard state.told != cause.code else { return }
-        if let before = state.toldAt[cause.code], loop.now - before < Self.silence { return }
-        state.told = cause.code
-        state.toldAt[cause.code] = loop.now
+        guard state.told.begins(cause.code, at: loop.now) else { return }
         logger.warning(
             "The event log is out of reach or takes no writes: the server is not ready",
             metadata: ["cause": "\(cause.message)", "code": "\(cause.code)"])

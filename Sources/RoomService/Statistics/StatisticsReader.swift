@@ -1,5 +1,7 @@
 import EventStorage
 import FoundationEssentials
+import Logging
+import NIOCore
 package import RoomDomain
 package import RoomStatistics
 package import RoomWire
@@ -31,10 +33,11 @@ package struct StatisticsReader: Sendable {
     }
 
     init(
-        registry: RoomRegistry, nearby: NearbyRooms, statistics: any StatisticsStore, settings: CountingSettings
+        registry: RoomRegistry, nearby: NearbyRooms, statistics: any StatisticsStore, settings: CountingSettings,
+        loop: any EventLoop, logger: Logger
     ) {
         self.registry = registry
-        self.statistics = StatisticsQueue(statistics, registry.dependencies.heavyWork)
+        self.statistics = StatisticsQueue(statistics, registry.dependencies.heavyWork, loop: loop, logger: logger)
         clock = registry.dependencies.clock
         acrossRooms = AcrossRooms(statistics: self.statistics, nearby: nearby, clock: clock, settings: settings)
         countWatches = CountWatches(registry: registry, statistics: self.statistics)

@@ -41,7 +41,7 @@ struct SessionOptions: ParsableArguments {
 
     /// Opens the session that is remembered, or makes one under a name.
     func open(link: ServerAddress? = nil, name: String? = nil) async throws -> TerminalSession {
-        let folder = try ConfigurationFolder(environment: Surroundings.current.environment)
+        let folder = ConfigurationFolder(environment: Surroundings.current.environment)
         let configuration = try folder.load()
         let server = try address(link: link, configuration)
         let key = server.description
@@ -49,6 +49,8 @@ struct SessionOptions: ParsableArguments {
         let faults = FaultReports()
         let transport = ReportingTransport(base: try transport(known?.authority), faults: faults)
         let token = Surroundings.current["BACKLINE_TOKEN"]
+        // Before a session is made that could not be used again.
+        if token == nil { try folder.check() }
         let guest = name ?? known?.name ?? Surroundings.current.userName
         let store: any ClientStore = SessionStore(folder: folder, server: key, name: guest)
         let client = RoomClient(

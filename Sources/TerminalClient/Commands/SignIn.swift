@@ -48,7 +48,7 @@ package struct SignIn: OneShotCommand {
         guard Surroundings.current["BACKLINE_TOKEN"] == nil else {
             throw TerminalFailure.badToken
         }
-        let folder = try ConfigurationFolder(environment: Surroundings.current.environment)
+        let folder = ConfigurationFolder(environment: Surroundings.current.environment)
         let key = try options.address(link: nil, folder.load()).description
         try folder.update { $0.servers[key]?.token = nil }
         let session = try await options.open(name: name)
@@ -86,7 +86,7 @@ package struct SignOut: OneShotCommand {
     package init() {}
 
     func carryOut(_ output: PlainOutput) async throws {
-        let folder = try ConfigurationFolder(environment: Surroundings.current.environment)
+        let folder = ConfigurationFolder(environment: Surroundings.current.environment)
         let server = try options.address(link: nil, folder.load())
         let key = server.description
         guard try folder.load().servers[key]?.token != nil else {

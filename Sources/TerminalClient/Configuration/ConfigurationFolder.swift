@@ -7,6 +7,7 @@ import SystemErrors
 /// The folder and its file are the user's alone (0700, 0600): a token in it is as good as a password. The file is
 /// replaced whole, under a lock, so that two commands at the same time lose nothing.
 struct ConfigurationFolder: Sendable {
+    /// Empty where the environment names no folder: then nothing is remembered, and nothing can be.
     let path: String
 
     private var file: String { path + "/terminal.json" }
@@ -14,19 +15,26 @@ struct ConfigurationFolder: Sendable {
     init(path: String) { self.path = path }
 
     /// The folder that the environment names.
-    init(environment: [String: String]) throws(TerminalFailure) {
+    init(environment: [String: String]) {
         if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
             path = folder + "/backline"
         } else if let home = environment["HOME"], home.hasPrefix("/") {
             path = home + "/.config/backline"
         } else {
-            throw .usage("there is no folder for settings: HOME or XDG_CONFIG_HOME must name one")
+            path = ""
         }
+    }
+
+    /// Throws if nothing can be remembered.
+    func check() throws(TerminalFailure) {
+        guard path.isEmpty else { return }
+        throw .usage(
+            "there is no folder for settings: HOME or XDG_CONFIG_HOME must name one, or BACKLINE_TOKEN a session")
     }
 
     /// What is remembered; nothing if there is no file yet.
     func load() throws(TerminalFailure) -> Configuration {
-        guard let bytes = try contents() else { return Configuration() }
+        guard !path.isEmpty, let bytes = try contents() else { return Configuration() }
         do {
             return try Configuration.read(bytes)
         } catch {
@@ -37,6 +45,7 @@ struct ConfigurationFolder: Sendable {
     /// Changes what is remembered, and returns it as it is then.
     @discardableResult
     func update(_ body: (inout Configuration) -> Void) throws(TerminalFailure) -> Configuration {
+        try check()
         try makeFolder()
         let lock = try open(path + "/lock", O_CREAT | O_RDWR)
         defer { _ = close(lock) }
