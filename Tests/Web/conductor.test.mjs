@@ -40,7 +40,7 @@ function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4]
   };
   // With media, what is heard is the page's own sound.
   const sound = media ? new Sound(device, {
-    ended: (lengthMs) => conductor.ended(lengthMs), paused() {}, playing: () => { conductor.deck.sounds(); conductor.look(true); }, stalled: () => conductor.deck.stalled(),
+    ended: (lengthMs) => conductor.ended(lengthMs), paused() {}, playing: () => { conductor.deck.sounds(); conductor.look(); }, stalled: () => conductor.deck.stalled(),
     failed: (error) => assert.fail(error), refused: (wants) => assert.fail(wants),
   }, media.ports)
     : { fades: Infinity, step() {}, prepare() {}, positionOf: (song) => (song ? conductor.deck.position(Date.now()) : null), fadesIn: () => sound.fades, lengthOf: () => Infinity };
@@ -492,6 +492,21 @@ test('a song that goes on beyond the length that is claimed is heard whole witho
   await pass(50_000, 20);
   assert.deepEqual(['1', '2'].map((name) => heardOf(media, name).at > 11.7), [true, true]);
   assert.ok(!sent.includes('seek'), `${sent}`);
+  conductor.close();
+  conductor.sound.close();
+});
+
+test('a song that is paused before it sounds is compared with the room soon after it goes on', async (t) => {
+  const media = mediaOf(), { conductor, vote, pass, store } = conducting(t, { media, music: [new Music('1', 60, { openMs: 3000 })], here: [1] });
+  vote(1);
+  await pass(2400, 20);
+  const { entry } = store.room.playback;
+  await conductor.act({ type: 'pause', entry });
+  await pass(10_000, 20);
+  await conductor.act({ type: 'resume', entry });
+  await pass(3000, 20);
+  const { positionMs, atMs } = store.room.playback, [{ at }] = media.sounds;
+  assert.ok(Math.abs(at * 1000 - positionMs - Date.now() + atMs) < 100, `${at} s is heard`);
   conductor.close();
   conductor.sound.close();
 });

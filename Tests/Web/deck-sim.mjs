@@ -98,7 +98,7 @@ export class Sound {
       this.#from = song.positionMs === 0 ? 0 : deck.position(this.device.now());
       this.#line(song);
       if (song.playing) this.#run(song, this.#from);
-      this.device.soon();
+      this.device.look();
     });
   }
 
@@ -198,7 +198,7 @@ export class Device {
       else this.sound.step(step, this.deck);
     }
     if (this.deck.leading && !this.#isLinked && this.room) this.#goAhead();
-    this.#look();
+    this.look();
   }
 
   act(command) {
@@ -208,10 +208,6 @@ export class Device {
 
   ended() {
     this.do((now) => this.deck.ended(now));
-  }
-
-  soon() {
-    this.#look(LOOK_FIRST_MS);
   }
 
   /** Files are here again; with `isPicked` the person was asked for them. */
@@ -236,12 +232,11 @@ export class Device {
     for (const step of this.deck.report(positionMs, this.now())) this.do(() => [step]);
   }
 
-  #look(soonest = LOOK_MS) {
+  look() {
     if (this.#timer) this.#timer.cancelled = true;
-    const { song, dueAtMs } = this.deck;
+    const { song, dueAtMs, isUncompared } = this.deck;
     if (this.#away || (!song?.playing && dueAtMs === Infinity)) return;
-    const recent = song && this.now() - song.startedAtMs < 4000 ? LOOK_FIRST_MS : LOOK_MS;
-    this.#timer = this.clock.in(Math.max(10, Math.min(soonest, recent, dueAtMs - this.now())), () => {
+    this.#timer = this.clock.in(Math.max(10, Math.min(isUncompared ? LOOK_FIRST_MS : LOOK_MS, dueAtMs - this.now())), () => {
       this.#report();
       this.do((now) => this.deck.tick(now));
     });

@@ -12,10 +12,9 @@ import { Refusal } from '../store/store.js';
  * @typedef {import('../wire/messages').Command} Command
  */
 
-/** The sound is looked at this often, more often after a start. */
+/** The sound is looked at this often, more often until its position has been compared with the room's. */
 const LOOK_MS = 5000;
 const LOOK_FIRST_MS = 500;
-const FIRST_MS = 4000;
 /** A room that has stopped and has requests is started after this time, and where that is refused after this one. */
 const START_MS = 1000;
 const START_AGAIN_MS = 5000;
@@ -280,25 +279,19 @@ export class Conductor {
     }
   }
 
-  /**
-   * Looks at the sound from time to time, and when a song is to fade or something is due.
-   *
-   * @param {boolean} [soon]  the sound has just begun
-   */
-  look(soon = false) {
+  /** Looks at the sound from time to time, and when a song is to fade or something is due. */
+  look() {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
-    const { song, dueAtMs } = this.deck;
-    const now = this.device.now();
+    const { song, dueAtMs, isUncompared } = this.deck;
     if (!song?.playing && dueAtMs === Infinity) return;
-    const isFirst = soon || (song && now - song.startedAtMs < FIRST_MS);
     this.#timer = setTimeout(() => {
       this.report();
       const isOver = this.#fadesIn <= 20;
       // Where a length was an estimate, no song fades by it.
       if (isOver && song) this.lengths.heard(song.track, Math.round(this.sound.lengthOf(song)));
       this.do((at) => (isOver ? this.deck.ended(at) : this.deck.tick(at)));
-    }, Math.max(10, Math.min(isFirst ? LOOK_FIRST_MS : LOOK_MS, this.#fadesIn, dueAtMs - now)));
+    }, Math.max(10, Math.min(isUncompared ? LOOK_FIRST_MS : LOOK_MS, this.#fadesIn, dueAtMs - this.device.now())));
   }
 
   /** The time until the song is to fade into the next one, in ms. */

@@ -209,6 +209,11 @@ export class Deck {
     return this.song !== null && this.#asked?.entry === this.song.entry;
   }
 
+  /** Whether the song's position is still to be compared with the room's. */
+  get isUncompared() {
+    return this.live && !this.leading && this.#runsSince !== Infinity;
+  }
+
   /** Whether the deck waits for its files. */
   get isWaiting() {
     return this.skipAtMs === Infinity;

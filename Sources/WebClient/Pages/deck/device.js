@@ -118,7 +118,7 @@ export class Device {
         this.wants = null;
         this.#system.playing(this);
         this.#run?.deck.sounds();
-        this.#run?.look(true);
+        this.#run?.look();
       },
       stalled: () => this.#run?.deck.stalled(),
       refused,
