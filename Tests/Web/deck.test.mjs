@@ -1061,6 +1061,25 @@ test('others put a song on air that nobody has heard: what is heard here counts,
   assert.deepEqual(bench.log, ['T1 at 0 for 10000 replaced', 'T3 at 10000 for 0 skipped']);
 });
 
+test('a song that the room chose, unheard, and that the deck chose later by itself does not wait again', () => {
+  const bench = new Bench({ queue: [], settings: { queueMode: 'fair' } });
+  for (const [member, track] of [[3, 4], [2, 5], [3, 5]]) bench.by(member, { type: 'vote', track });
+  bench.on();
+  bench.pass(60_000);
+  bench.ended();
+  // The room gives T4 its turn, and nobody learns it.
+  bench.carry();
+  assert.deepEqual(bench.off(), ['play T5']);
+  bench.pass(60_000);
+  assert.deepEqual(bench.ended(), ['play T4']);
+  bench.pass(10_000);
+  assert.deepEqual(bench.on(), ['syncDeck']);
+  assert.deepEqual(bench.answer(), []);
+  assert.equal(bench.onAir, 'T4 playing since 120000');
+  assert.equal(bench.waiting, '');
+  assert.deepEqual(bench.log, ['T1 at 0 for 60000 ended', 'T4 at 60000 for 0 skipped', 'T5 at 60000 for 60000 ended']);
+});
+
 test('others put a song on air before it is heard here, after another one', () => {
   const bench = new Bench();
   bench.on();

@@ -862,7 +862,9 @@ export class Deck {
     let unheard = null;
     const isAdded = onAir && this.#isUnsure && isNew(onAir)
       && (this.queue.some(({ entry, track }) => entry < 0 && track === onAir.track) || this.#dropped.includes(onAir.track));
-    if (leads && onAir && !isAdded && !onAirAmong(heard, onAir) && (mine.has(onAir.entry) || isNew(onAir))) {
+    // The room chose it by itself, and so did the deck: it was heard.
+    const isChosen = onAir && onAir.startedBy === undefined && heard.some(({ entry, track }) => entry < 0 && track === onAir.track);
+    if (leads && onAir && !isAdded && !isChosen && !onAirAmong(heard, onAir) && (mine.has(onAir.entry) || isNew(onAir))) {
       // Nobody has heard what the room put on air: it waits again.
       unheard = { entry: --this.#lastOwn, track: onAir.track };
     }
