@@ -40,7 +40,7 @@ function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4]
   };
   // With media, what is heard is the page's own sound.
   const sound = media ? new Sound(device, {
-    ended: (lengthMs) => conductor.ended(lengthMs), paused() {}, playing: () => { conductor.deck.sounds(); conductor.look(); }, stalled: () => conductor.deck.stalled(),
+    ended: (lengthMs) => conductor.ended(lengthMs), paused: () => conductor.stopped(), playing: () => conductor.sounds(), stalled: () => conductor.deck.stalled(),
     failed: (error) => assert.fail(error), refused: (wants) => assert.fail(wants),
   }, media.ports)
     : { fades: Infinity, step() {}, prepare() {}, positionOf: (song) => (song ? conductor.deck.position(Date.now()) : null), fadesIn: () => sound.fades, lengthOf: () => Infinity };
@@ -509,6 +509,72 @@ test('a song that is paused before it sounds is compared with the room soon afte
   assert.ok(Math.abs(at * 1000 - positionMs - Date.now() + atMs) < 100, `${at} s is heard`);
   conductor.close();
   conductor.sound.close();
+});
+
+/** A song that is heard for 10 s, until the system stops it. */
+async function stopped(t) {
+  const media = mediaOf(), made = conducting(t, { media, music: [new Music('1', 120), new Music('2', 120, { openMs: 15_000 })] });
+  made.vote(1);
+  await made.pass(11_000, 20);
+  const [{ element, at }] = media.sounds, { entry } = made.store.room.playback;
+  element.interrupt();
+  await made.pass(20, 20);
+  made.sent.length = 0;
+  /** How far the room is from where the sound stopped, in ms. */
+  const off = () => {
+    const { status, positionMs, atMs } = made.store.room.playback;
+    return Math.abs(positionMs + (status === 'playing' ? Date.now() - atMs : 0) - element.currentTime * 1000);
+  };
+  t.after(() => {
+    made.conductor.close();
+    made.conductor.sound.close();
+  });
+  return { ...made, media, element, at, entry, off };
+}
+
+test('what the system has stopped and lets go on by itself pauses nothing, and the room learns where it is', async (t) => {
+  const { element, pass, sent, store, off, media } = await stopped(t);
+  await pass(8000, 20);
+  assert.deepEqual([sent, store.room.playback.status], [[], 'playing']);
+  element.play();
+  await pass(30_000, 20);
+  assert.deepEqual([sent, store.room.playback.status, media.sounds.length], [['seek'], 'playing', 1]);
+  assert.ok(off() < 100, `${off()} ms off`);
+});
+
+test('what the system has stopped for good is paused for the room, where it stopped', async (t) => {
+  const { pass, sent, store, off, conductor, entry, media } = await stopped(t);
+  await pass(11_000, 20);
+  assert.deepEqual([sent, store.room.playback.status], [['seek', 'pause'], 'paused']);
+  assert.ok(off() < 100, `${off()} ms off`);
+  await pass(30_000, 20);
+  await conductor.act({ type: 'resume', entry });
+  await pass(5000, 20);
+  assert.deepEqual([sent, media.sounds.length], [['seek', 'pause', 'resume'], 1]);
+  assert.ok(off() < 100, `${off()} ms off`);
+});
+
+test('a person goes on at once with what the system has stopped, or pauses it', async (t) => {
+  const { element, pass, store, off, conductor, entry, media, sent } = await stopped(t);
+  await pass(3000, 20);
+  await conductor.act({ type: 'resume', entry });
+  await pass(3000, 20);
+  assert.deepEqual([store.room.playback.status, media.sounds.length], ['playing', 1]);
+  assert.ok(off() < 100, `${off()} ms off`);
+  element.interrupt();
+  await pass(3000, 20);
+  await conductor.act({ type: 'pause', entry });
+  await pass(20_000, 20);
+  assert.deepEqual([sent.slice(-2), store.room.playback.status], [['seek', 'pause'], 'paused']);
+  assert.ok(off() < 100, `${off()} ms off`);
+});
+
+test('a song that follows one that the system has stopped is not paused in its place', async (t) => {
+  const { pass, vote, store, conductor, entry, sent } = await stopped(t);
+  vote(2);
+  await conductor.act({ type: 'skip', entry });
+  await pass(12_000, 20);
+  assert.deepEqual([sent, store.room.playback.status, store.room.playback.track], [['skip'], 'playing', 2]);
 });
 
 test('evenings with fades by chance: what is heard is what the room plays, and nothing cracks', async (t) => {

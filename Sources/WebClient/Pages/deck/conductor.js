@@ -3,6 +3,7 @@
 import { Deck } from './deck.js';
 import { Lacking } from './lacking.js';
 import { Lengths } from './lengths.js';
+import { watchQuiet } from './quiet.js';
 import { saveDeck, shownBy } from './saved-deck.js';
 import { Refusal } from '../store/store.js';
 
@@ -18,6 +19,9 @@ const LOOK_FIRST_MS = 500;
 /** A room that has stopped and has requests is started after this time, and where that is refused after this one. */
 const START_MS = 1000;
 const START_AGAIN_MS = 5000;
+
+/** A song that the system has stopped (a call, an alarm) may go on by itself within this time, before the room is told. */
+const STOPPED_MS = 10_000;
 
 /** Refusals of a beginning that stand as long as the room is as it is. */
 const LASTING = new Set(['conflict', 'limit_reached', 'not_found', 'forbidden', 'bad_request']);
@@ -63,6 +67,12 @@ export class Conductor {
   #wish = null;
   /** The song whose picture is shown. */
   #pictured = 0;
+  /**
+   * The song that the system has stopped, and where: the room is not told yet.
+   *
+   * @type {{entry: number, positionMs: number, wait: {end(): void}}|null}
+   */
+  #stopped = null;
 
   /**
    * @param {import('./device.js').Device} device
@@ -91,6 +101,7 @@ export class Conductor {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#startTimer);
+    this.#takeStopped();
     this.lacking.close();
   }
 
@@ -103,8 +114,39 @@ export class Conductor {
   async act(command) {
     if (this.store.link.state === 'live' && !this.deck.live && !this.deck.leading) return this.store.send(command);
     this.report();
+    const stopped = command.type === 'pause' || command.type === 'resume' ? this.#takeStopped() : null;
+    // It is paused where it stopped; for the room it has played on.
+    if (stopped && command.type === 'pause') this.do((now) => this.deck.act({ type: 'seek', positionMs: stopped.positionMs, entry: stopped.entry }, now));
+    if (stopped && command.type === 'resume' && this.deck.song?.playing) this.sound.step({ do: 'resume' }, this.deck);
     const answer = this.do((now) => this.deck.act(command, now), command);
     return answer ?? { entry: Math.min(...this.deck.queue.map(({ entry }) => entry)) };
+  }
+
+  /** The system has stopped the song. */
+  stopped() {
+    const { song } = this.deck;
+    this.#takeStopped();
+    if (!song?.playing) return;
+    const { entry } = song, positionMs = Math.round(this.sound.heard.positionMs);
+    const wait = watchQuiet(STOPPED_MS, () => { if (song.playing) this.act({ type: 'pause', entry }).catch(() => {}); });
+    this.#stopped = { entry, positionMs, wait };
+  }
+
+  /** Ends the wait for what the system has stopped. */
+  #takeStopped() {
+    const stopped = this.#stopped;
+    this.#stopped = null;
+    if (!stopped) return null;
+    stopped.wait.end();
+    this.deck.stalled();
+    return stopped;
+  }
+
+  /** The song has begun to sound, or sounds again. */
+  sounds() {
+    this.#takeStopped();
+    this.deck.sounds();
+    this.look();
   }
 
   /**

@@ -111,14 +111,14 @@ export class Device {
       ended: (lengthMs) => this.#run?.ended(lengthMs),
       paused: () => {
         this.pausedBySystem = true;
-        this.#control({ type: 'pause' }).catch(() => {});
+        this.#run?.stopped();
+        this.touch();
       },
       playing: () => {
         this.pausedBySystem = false;
         this.wants = null;
         this.#system.playing(this);
-        this.#run?.deck.sounds();
-        this.#run?.look();
+        this.#run?.sounds();
       },
       stalled: () => this.#run?.deck.stalled(),
       refused,
