@@ -21,6 +21,13 @@ KEEP_HANDLERS = """(() => {
 })();"""
 
 
+KEEP_NAMES = """() => {
+    const metadata = Object.getOwnPropertyDescriptor(MediaSession.prototype, 'metadata');
+    globalThis.named = [];
+    Object.defineProperty(MediaSession.prototype, 'metadata', {...metadata, set(given) { named.push(given?.title); metadata.set.call(this, given); }});
+}"""
+
+
 def test_the_systems_controls_are_a_djs(visit, party, house, long_songs):
     room = party(parties.empty, house)
     page = visit(house, None, room.mina, device=browsers.LAPTOP)
@@ -64,6 +71,26 @@ def test_the_systems_controls_are_a_djs(visit, party, house, long_songs):
     page.get_by_role("button", name="Stop playing here").click()
     until(page, lambda: is_silent(page), "it is silent")
     assert page.evaluate("() => [Object.keys(controls), navigator.mediaSession.metadata]") == [[], None]
+
+
+def test_the_lock_screen_names_what_is_heard_where_the_room_is_not_told_yet(visit, party, house, long_songs):
+    room = party(parties.empty, house)
+    with wires.Wire(house) as wire:
+        page, tracks = opened(visit, wire, room, long_songs(2, ("mp3", "flac")))
+        page.watch.expect(browsers.LOST)
+        entries = [room.tell("Mina", "enqueue", track=track)["entry"] for track in tracks]
+        titles = {track["track"]: track["title"] for track in room.state()["pool"]}
+        page.evaluate(KEEP_NAMES)
+        start(page)
+        room.tell("Mina", "play", entry=entries[0])
+        hears(page, 0)
+        assert page.evaluate("() => named.splice(0).at(-1)") == titles[tracks[0]]
+        wire.fall_silent()
+        page.get_by_role("button", name="Next song").click()
+        # The deck goes on by itself.
+        hears(page, 1)
+        assert set(page.evaluate("() => named")) == {titles[tracks[1]]}
+        until(page, lambda: room.state()["playback"].get("entry") == entries[1], "the room is told")
 
 
 def test_a_queue_that_is_changed_off_line_is_the_rooms(visit, party, house, long_songs):

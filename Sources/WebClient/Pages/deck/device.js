@@ -117,7 +117,8 @@ export class Device {
       playing: () => {
         this.pausedBySystem = false;
         this.wants = null;
-        this.#system.playing(this);
+        // The room may have another one on air, until it is told.
+        this.#system.playing(this.#track(this.#run?.deck.song?.track ?? 0), this.picture);
         this.#run?.sounds();
       },
       stalled: () => this.#run?.deck.stalled(),

@@ -48,12 +48,12 @@ export class System {
   /**
    * A song has begun to sound. Some browsers forget the controls when the element changes.
    *
-   * @param {import('./device.js').Device} device
+   * @param {import('../wire/messages').Track|undefined} track
+   * @param {Blob|null} picture
    */
-  playing(device) {
+  playing(track, picture) {
     this.#actions(this.controls);
-    const { room } = device.store;
-    if (room?.onAir) this.describe(room.onAir, device.picture);
+    this.describe(track, picture);
   }
 
   /** @param {System['controls']|null} controls */
