@@ -317,7 +317,7 @@ export class Media {
       after: (run, ms) => clock.after(run, ms),
       cancel: (timer) => clock.cancel(timer),
       url: (file) => {
-        urls.set(`blob:${++this.#count}`, file instanceof File ? new Music(file.name) : file);
+        urls.set(`blob:${++this.#count}`, file instanceof Music ? file : new Music(file.name ?? 'silence', file.name ? 200 : 0.1));
         return `blob:${this.#count}`;
       },
       free: (url) => urls.delete(url),

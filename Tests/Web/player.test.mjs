@@ -1,6 +1,7 @@
 // The two elements, and what is heard of them: fades in every order of events, and the taps that a browser wants.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unlockElements } from '../../Sources/WebClient/Pages/deck/elements.js';
 import { Player } from '../../Sources/WebClient/Pages/deck/player.js';
 import { Media, Music, expectFade, expectSmooth, power } from './fake-media.mjs';
 import { seeded } from './samples.mjs';
@@ -12,8 +13,8 @@ const FADING = { ...AT_ONCE, fadeMs: 4000 };
 const LEAST = 0.45;
 
 /** A player whose reports are written down. */
-function playing(options) {
-  const media = new Media(options), told = [];
+function playing(options, media = new Media(options)) {
+  const told = [];
   const tell = (name) => (given) => told.push(name === 'ended' ? `ended ${given === null ? '' : Math.round(given / 100) / 10}` : name);
   const player = new Player({ ended: tell('ended'), paused: tell('paused'), playing() {}, stalled() {}, failed: tell('failed') }, media.ports);
   const files = new Map();
@@ -418,6 +419,24 @@ test('after a reload one tap frees both elements: the next song plays by itself'
   assert.deepEqual([player.key, heard(media)], ['2', ['2 100']]);
   player.close();
 });
+
+for (const ms of [0, 60, 3000]) {
+  test(`a tap frees both elements of a deck that is loaded ${ms} ms later`, async () => {
+    const media = new Media({ isStrict: true });
+    media.tap(() => unlockElements(media.ports));
+    await media.run(ms);
+    const { player, play, told } = playing({}, media);
+    player.unlock(SILENCE);
+    play('1', AT_ONCE);
+    await media.run(2000);
+    assert.deepEqual(heard(media), ['1 100']);
+    play('2');
+    await media.run(6000);
+    expectFade(media, '1', '2');
+    assert.deepEqual([heard(media), told], [['2 100'], []]);
+    player.close();
+  });
+}
 
 test('a tap does not disturb what sounds, nor what fades', async () => {
   const { media, player, play } = playing({ isStrict: true });

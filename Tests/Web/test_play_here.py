@@ -4,6 +4,7 @@ import base64
 import re
 import struct
 
+import pytest
 from playwright.sync_api import expect
 
 import browsers
@@ -41,6 +42,40 @@ def add_music(page):
 
 def told(page, text):
     return page.locator(".device", has_text=text)
+
+
+#: Notes the audio elements that a tap, while it lasts, has begun to play.
+NOTE_TAPPED = """(() => {
+    const {play} = HTMLMediaElement.prototype;
+    globalThis.tapped = new Set();
+    globalThis.isTap = false;
+    addEventListener('click', () => { isTap = true; setTimeout(() => { isTap = false; }); }, true);
+    HTMLMediaElement.prototype.play = function () {
+        if (isTap) tapped.add(this);
+        return play.call(this);
+    };
+})();"""
+
+
+@pytest.mark.parametrize("name", ["Play on this device", "Play", "Play it here"])
+def test_a_tap_reaches_both_audio_elements_before_the_deck_is_loaded(name, visit, party, house):
+    room = party(parties.empty, house)
+    if name != "Play on this device":
+        track = room.tell("Mina", "addTracks", tracks=[{"source": "manual", "sourceId": "a", "title": "A"}])["tracks"][0]
+        entry = room.tell("Mina", "enqueue", track=track)["entry"]
+    if name == "Play it here":
+        room.tell("Mina", "play", entry=entry)
+    page = visit(house, None, room.mina)
+    page.add_init_script(NOTE_TAPPED)
+    held = []
+    page.route("**/deck/device.js", lambda route: held.append(route))
+    page.goto(room.path)
+    page.get_by_role("button", name=name, exact=True).click()
+    assert page.evaluate("() => tapped.size") == 2
+    for route in held:
+        route.continue_()
+    if name != "Play":
+        told(page, "Playing on this device").wait_for()
 
 
 def test_one_device_plays_and_another_takes_over(visit, party, house):

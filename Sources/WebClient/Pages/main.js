@@ -298,6 +298,14 @@ const app = {
     return mine;
   },
 
+  /** Loads what `unlock` needs. */
+  async loadElements() {
+    elements ??= await load(() => import('./deck/elements.js'));
+  },
+
+  /** Makes the page's audio elements playable, also while the deck is being loaded: to be called in a tap. */
+  unlock: () => elements?.unlockElements(),
+
   /** Ends the deck here, and removes the songs that this browser keeps. */
   async forgetDevice() {
     await closeDevice();
@@ -323,6 +331,9 @@ const app = {
 
 /** @type {Promise<import('./deck/device.js').Device | null> | null} */
 let device = null;
+
+/** @type {typeof import('./deck/elements.js') | null} */
+let elements = null;
 
 /** Ends what this device does for the room that is shown. */
 async function closeDevice() {

@@ -1,5 +1,6 @@
 // What is heard: two audio elements, one of which fades over the other.
 
+import { BROWSER, elementsOf } from './elements.js';
 import { Voice, still } from './voice.js';
 
 /**
@@ -16,17 +17,6 @@ const STOP_MS = 240;
 /** A song that gets its level while it plays gets it in this time. */
 const LEVEL_MS = 1500;
 
-/** @type {Ports} */
-const BROWSER = {
-  elements: [],
-  element: () => new Audio(),
-  now: () => performance.now(),
-  after: (run, ms) => setTimeout(run, ms),
-  cancel: (timer) => clearTimeout(timer),
-  url: (file) => URL.createObjectURL(file),
-  free: (url) => URL.revokeObjectURL(url),
-};
-
 export class Player {
   /** @type {Voice[]} */
   #voices;
@@ -42,8 +32,7 @@ export class Player {
    */
   constructor(report, ports = BROWSER) {
     this.ports = ports;
-    while (ports.elements.length < 2) ports.elements.push(ports.element());
-    this.#voices = ports.elements.map((element) => new Voice(element, ports, report));
+    this.#voices = elementsOf(ports).map((element) => new Voice(element, ports, report));
   }
 
   get #voice() {

@@ -1,5 +1,6 @@
 // The machine's steps as sound: files, levels, fades, and the song that is opened beforehand.
 
+import { silence } from './elements.js';
 import { Player } from './player.js';
 
 /**
@@ -185,24 +186,4 @@ export class Sound {
     const lufs = file.lufs ?? (file.gainDb === undefined ? USUAL_LUFS : REPLAY_GAIN_LUFS - file.gainDb);
     return Math.min(1, 10 ** ((TARGET_LUFS - lufs) / 20));
   }
-}
-
-/** A tenth of a second without sound, as a WAV file. */
-function silence() {
-  const samples = 800;
-  const view = new DataView(new ArrayBuffer(44 + samples));
-  const words = [0x52494646, 0, 0x57415645, 0x666d7420];
-  words.forEach((word, at) => view.setUint32(4 * at, word));
-  view.setUint32(4, 36 + samples, true);
-  view.setUint32(16, 16, true);
-  view.setUint16(20, 1, true);
-  view.setUint16(22, 1, true);
-  view.setUint32(24, 8000, true);
-  view.setUint32(28, 8000, true);
-  view.setUint16(32, 1, true);
-  view.setUint16(34, 8, true);
-  view.setUint32(36, 0x64617461);
-  view.setUint32(40, samples, true);
-  new Uint8Array(view.buffer, 44).fill(128);
-  return new Blob([view], { type: 'audio/wav' });
 }

@@ -22,6 +22,8 @@ import { t } from '../text/en.js';
  * @property {(circle: any, onChange: (rooms: any[], state: any, trends: any) => void) => (() => void)} nearby
  * @property {import('../deck/device.js').Device | null} playing
  * @property {() => Promise<import('../deck/device.js').Device | null>} device
+ * @property {() => Promise<void>} loadElements
+ * @property {() => void} unlock
  * @property {() => Promise<void>} forgetDevice
  * @property {(command: import('../wire/messages').Command) => Promise<any>} act
  * @property {() => boolean} mayAct

@@ -62,7 +62,11 @@ export function playHere(app) {
     isBusy = true;
     render();
     try {
-      device = app.playing ?? device ?? await app.device();
+      device = app.playing ?? device;
+      if (!device) {
+        app.unlock();
+        device = await app.device();
+      }
       if (device) await run(device);
     } catch (error) {
       app.refused(error);

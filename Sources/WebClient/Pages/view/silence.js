@@ -84,7 +84,11 @@ export function silence(app) {
       timer = window.setTimeout(show, from - now + 5);
       return null;
     }
-    return { key: 'nobody', told: t.deck.unheard, make: () => [button(t.deck.hear, () => act(async () => (await app.device())?.start()), true)] };
+    const hear = async () => {
+      app.unlock();
+      await (await app.device())?.start();
+    };
+    return { key: 'nobody', told: t.deck.unheard, make: () => [button(t.deck.hear, () => act(hear), true)] };
   };
 
   function show() {

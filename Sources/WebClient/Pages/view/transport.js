@@ -55,6 +55,7 @@ async function beginHere(app) {
   if (room?.deck.member !== undefined || link.state !== 'live' || app.playing) {
     return !(app.playing && ['starting', 'on'].includes(app.playing.phase) && app.playing.lack.isBare);
   }
+  app.unlock();
   return await (await app.device())?.startWithFiles() ?? true;
 }
 
@@ -124,7 +125,7 @@ export function transport(app) {
   const unheard = silence(app);
   const node = h('div.transport', { role: 'group', 'aria-label': t.dj.transport, hidden: true },
     h('div.transport-row', null, hint, deck.tools, h('div.transport-buttons', null, play, next)), deck.node);
-  stylesheet('dj').then(() => { node.hidden = false; });
+  Promise.all([stylesheet('dj'), app.loadElements()]).then(() => { node.hidden = false; });
   let picture = '';
   const render = () => {
     const { room } = app.store;
