@@ -699,6 +699,29 @@ def a_lost_link(stage):
         yield name, one
 
 
+#: From now on, no socket comes about.
+NO_SOCKETS = """() => {
+    window.WebSocket = class {
+        constructor() { setTimeout(() => this.onclose?.({code: 1006})); }
+        close() {}
+    };
+}"""
+
+
+@narrow_scene
+def sockets_that_are_refused(stage):
+    wire = stage.wire()
+    page = stage.guest(stage.party(), server=wire, has_clock=True)
+    page.watch.expect(LOST)
+    steps.on_air(page, "Maré Alta")
+    steps.is_prepared(page)
+    page.evaluate(NO_SOCKETS)
+    wire.cut()
+    told = page.get_by_text("The server answers, but no lasting connection")
+    backline.eventually(lambda: page.clock.fast_forward(5000) or told.is_visible(), "the page says what to do")
+    yield "sockets-refused", page
+
+
 @narrow_scene
 def ends_of_a_link(stage):
     party = stage.party()

@@ -206,6 +206,33 @@ test('a refused handshake has the page ask once whether it is the server’s own
   assert.equal(requests.filter(([method]) => method === 'PATCH').length, 1);
 });
 
+test('where the server answers and no socket comes about, the page knows that after some attempts, and goes on trying', async (t) => {
+  const { sockets, last, store, pass, answers } = await linked(t);
+  const events = answers['GET /v1/rooms/7K3M9Q/events'] = [200, { events: [], seq: 7 }];
+  answers['GET /v1/session'] = answers['PATCH /v1/session'] = [200, { session: { id: 's1', name: 'Ana' } }];
+  const fail = async () => {
+    last().end();
+    await pass(0);
+    return store.link.isBlocked;
+  };
+  const told = [];
+  for (let i = 0; i < 5; i++) {
+    told.push(await fail());
+    await pass(20_000);
+    assert.equal(sockets.length, i + 2);
+  }
+  assert.deepEqual([told, store.link.isBlocked], [[false, false, false, true, true], true]);
+  answers['GET /v1/rooms/7K3M9Q/events'] = 'offline';
+  assert.equal(await fail(), false);
+  answers['GET /v1/rooms/7K3M9Q/events'] = events;
+  await pass(20_000);
+  assert.equal(await fail(), false);
+  await pass(20_000);
+  last().open();
+  last().say(WELCOME, snapshot());
+  assert.deepEqual([store.link.state, store.link.isBlocked], ['live', undefined]);
+});
+
 test('a page that the server does not take for its own gets no socket at all, and hears why', async (t) => {
   const { last, store, pass, answers } = await linked(t);
   answers['GET /v1/rooms/7K3M9Q/events'] = [200, { events: [], seq: 7 }];

@@ -11,7 +11,8 @@ import { Gap, PART, Room, WHOLE } from '../room/room.js';
  *   back, or the server does not take the page for its own
  * @typedef {4401|4403|4404|'not_found'|'banned'|'unauthorized'|NoUse} EndCode
  * @typedef {{state: 'connecting'|'live'|'waiting'|'ended', since: number, retryAt?: number, code?: EndCode,
- *   retryAfterMs?: number, reason?: string}} Link  `reason`: why the viewer is banned
+ *   retryAfterMs?: number, reason?: string, isBlocked?: boolean}} Link  `reason`: why the viewer is banned; `isBlocked`: the
+ *   server answers requests, and no socket comes about
  * @typedef {{id: number, key: string, command: Command, madeAt: number, madeOn: number, promise: Promise<any>,
  *   resolve(result: any): void, reject(refusal: Refusal): void, port: Port|null, wasSent: boolean, once: boolean,
  *   keyed?: number, epoch?: string, ack?: {seq: number, result: any}}} Entry  made at a monotonic time, on a date
@@ -376,13 +377,13 @@ export class Store {
   /**
    * There is no socket: an attempt is being made, or the next one is at `retryAt`, or `code` says why there is none.
    *
-   * @param {{retryAt?: number, code?: EndCode, retryAfterMs?: number, reason?: string}} info
+   * @param {{retryAt?: number, code?: EndCode, retryAfterMs?: number, reason?: string, isBlocked?: boolean}} info
    */
-  disconnected({ retryAt, code, retryAfterMs, reason } = {}) {
+  disconnected({ retryAt, code, retryAfterMs, reason, isBlocked } = {}) {
     this.#port = null;
     this.#follows = false;
     const since = this.link.state === 'live' ? this.monotonic() : this.link.since;
-    this.#setLink({ state: code ? 'ended' : retryAt === undefined ? 'connecting' : 'waiting', since, retryAt, code, retryAfterMs, reason });
+    this.#setLink({ state: code ? 'ended' : retryAt === undefined ? 'connecting' : 'waiting', since, retryAt, code, retryAfterMs, reason, isBlocked });
     this.#giveUpOnce();
     if (code) this.#end();
     else this.#expire();

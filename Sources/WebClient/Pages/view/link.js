@@ -50,8 +50,9 @@ export function linkBar(app) {
     const detailed = lasts >= DETAIL_MS;
     const wait = link.retryAt === undefined ? 0 : link.retryAt - performance.now();
     const seconds = Math.ceil(wait / 1000);
-    text(sentence, alone ?? (!detailed || (isFirst && !failed) ? attempt(app) : seconds > 0 ? t.link.lost(seconds) : t.link.lostNow));
-    now.hidden = !detailed;
+    const blocked = link.isBlocked ? t.link.blocked : undefined;
+    text(sentence, alone ?? blocked ?? (!detailed || (isFirst && !failed) ? attempt(app) : seconds > 0 ? t.link.lost(seconds) : t.link.lostNow));
+    now.hidden = !detailed || blocked !== undefined;
     if (!bar.isConnected) floor().append(bar);
     if (!told) announce(alone ?? (isFirst ? attempt(app) : t.announce.lost));
     told = true;

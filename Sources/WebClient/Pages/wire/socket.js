@@ -13,6 +13,8 @@ const RESTORE_MS = 2500;
 const SAVE_MS = 8000;
 /** A question about a refusal that takes longer is given up. */
 const ANSWER_MS = 5000;
+/** So many refusals in turn without a reason are no matter of one moment. */
+const REFUSALS = 4;
 
 /** Exchanges in a burst; the one with the least delay counts. */
 const BURST = 8;
@@ -42,6 +44,8 @@ export class RoomLink {
   #wasLive = false;
   /** The server takes this page for its own: it has accepted a socket, or said so. */
   #isOwn = false;
+  /** Handshakes in turn that failed while the server answered requests. */
+  #refusals = 0;
   #savedSeq = -1;
   /** @type {any} */
   #restoreTimer;
@@ -62,13 +66,14 @@ export class RoomLink {
       opened: () => {
         proveSession();
         this.#isOwn = true;
+        this.#refusals = 0;
         this.store.connected({ send: (message) => this.#line.send(message) });
         this.#clock.start();
       },
       message: (message) => this.#message(message),
       lost: (info) => {
         this.#clock.stop();
-        this.store.disconnected(info);
+        this.store.disconnected({ ...info, isBlocked: this.#refusals >= REFUSALS });
       },
       refused: () => this.#refused(),
       ended: (code) => this.#ended(/** @type {4401|4403|4404} */ (code)),
@@ -182,8 +187,10 @@ export class RoomLink {
       await this.#ask();
       if (!this.#isOwn) await provePage({ timeoutMs: ANSWER_MS });
       this.#isOwn = true;
+      this.#refusals += 1;
       return {};
     } catch (error) {
+      this.#refusals = 0;
       const refusal = error instanceof Refusal ? error : new Refusal('internal');
       if (refusal.code === 'offline') this.#restore();
       return refusal.code === 'unauthorized' ? this.#unauthorized() : this.#denied(refusal);
