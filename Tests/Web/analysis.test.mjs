@@ -20,7 +20,7 @@ async function loadWorker() {
  * A page that looks at `songs`, all the same MP3. `gives` says what its `AudioDecoder` does; `isDeaf`: its other decoder
  * reads nothing either.
  */
-function looking(t, { gives, isDeaf = false, songs = [{}] }) {
+function looking(t, { gives, isDeaf = false, songs = [{}], length = 30_000 }) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   const asked = [], whole = [], remembered = [], done = [];
   Object.assign(globalThis, {
@@ -30,7 +30,7 @@ function looking(t, { gives, isDeaf = false, songs = [{}] }) {
       decodeAudioData = async () => {
         whole.push(Date.now());
         if (isDeaf) throw new DOMException('', 'EncodingError');
-        return { length: 30_000, sampleRate: 22_050, numberOfChannels: 1, copyFromChannel: (into) => into.fill(0.25) };
+        return { length, sampleRate: 22_050, numberOfChannels: 1, copyFromChannel: (into) => into.fill(0.25) };
       };
     },
   });
@@ -80,6 +80,32 @@ test('a decoder that says nothing is given up after three seconds', async (t) =>
   assert.equal(known.get('0').waveform?.length, 2048);
   const took = whole[0] - asked[0];
   assert.ok(took >= 3000 && took < 3500, `after ${took} ms`);
+});
+
+for (const [device, isTouched, most] of [['a laptop', false, 15], ['a phone', true, 7]]) {
+  test(`${device} decodes songs of up to ${most} minutes whole, where packets give nothing`, async (t) => {
+    t.after(() => { delete globalThis.matchMedia; });
+    globalThis.matchMedia = (asked) => ({ matches: asked === '(pointer: coarse)' && isTouched });
+    const { known, look, visit } = looking(t, { gives: 'nothing', songs: [{ durationMs: most * 60_000 }, { durationMs: (most + 1) * 60_000 }] });
+    await look(await visit());
+    assert.deepEqual([...known.values()].map(({ waveform }) => waveform?.length), [2048, undefined]);
+  });
+}
+
+test('what was decoded whole is handed on piece by piece, each once the one before is taken', async (t) => {
+  const { known, look, visit } = looking(t, { gives: 'nothing', length: 1_000_000 });
+  const analysis = await visit(), worker = new globalThis.Worker(), { postMessage } = worker;
+  let untaken = 0, most = 0, pieces = 0;
+  worker.postMessage = async (question) => {
+    if (!question.samples) return postMessage(question);
+    pieces += 1;
+    most = Math.max(most, untaken += 1);
+    await new Promise(setImmediate);
+    untaken -= 1;
+    return postMessage(question);
+  };
+  await look(analysis);
+  assert.deepEqual([known.get('0').waveform?.length, pieces, most], [2048, 4, 1]);
 });
 
 for (const gives of ['nothing', 'no word']) {

@@ -14,10 +14,10 @@ import { watchQuiet } from './quiet.js';
  */
 
 /**
- * What it hears: `ready` once, `progress` now and then (seconds of music), then one of the last two. `why`: `format`,
- * `codec` (another decoder may do), `size`, `damaged`, `unreadable` (the file is gone), `empty`.
+ * What it hears: `ready` once, `progress` now and then (seconds of music), `taken` for each piece of samples, then one of the
+ * last two. `why`: `format`, `codec` (another decoder may do), `size`, `damaged`, `unreadable` (the file is gone), `empty`.
  *
- * @typedef {{ ready: true } | { progress: number } | { waveform: Uint8Array, lufs: number | null, durationMs: number, by: 'webcodecs' | 'pcm' } | { failed: string, durationMs?: number }} Answer
+ * @typedef {{ ready: true } | { progress: number } | { taken: true } | { waveform: Uint8Array, lufs: number | null, durationMs: number, by: 'webcodecs' | 'pcm' } | { failed: string, durationMs?: number }} Answer
  */
 
 /** Packets that wait at the decoder. */
@@ -209,6 +209,7 @@ worker.onmessage = async (/** @type {MessageEvent<Question>} */ { data }) => {
   } else if (data.samples) {
     given ??= new Meter();
     given.add(data.samples, data.rate);
+    worker.postMessage({ taken: true });
   } else {
     worker.postMessage(given?.finish('pcm') ?? { failed: 'empty' });
     given = null;

@@ -33,6 +33,8 @@ const AGAIN_MS = 10_000;
 const LONGEST_WHOLE_MS = 15 * 60_000;
 /** The largest file of that kind, and of those whose length nobody knows. */
 const LARGEST_WHOLE = 128 << 20, LARGEST_UNKNOWN = 24 << 20;
+/** A phone's system ends a tab that takes much memory: there, this share of each. */
+const SHARE_OF_PHONES = 0.5;
 /** It is decoded at this rate: less memory, and no long task. */
 const WHOLE_RATE = 22_050;
 /** Decoding a whole song takes no longer. */
@@ -174,8 +176,8 @@ export class Analysis {
     const file = await this.#library.file(song);
     const result = await this.#ask([{ file, name: file.name }]);
     if (!('failed' in result) || PASSING.includes(result.failed) || result.failed === 'empty') return result;
-    const durationMs = song.durationMs ?? result.durationMs;
-    if (file.size > (durationMs ? LARGEST_WHOLE : LARGEST_UNKNOWN) || (durationMs ?? 0) > LONGEST_WHOLE_MS) return result;
+    const durationMs = song.durationMs ?? result.durationMs, share = globalThis.matchMedia?.('(pointer: coarse)').matches ? SHARE_OF_PHONES : 1;
+    if (file.size > (durationMs ? LARGEST_WHOLE : LARGEST_UNKNOWN) * share || (durationMs ?? 0) > LONGEST_WHOLE_MS * share) return result;
     const decoded = await whole(file);
     return decoded && !this.#isClosed ? this.#ask(pieces(decoded)) : result;
   }
@@ -189,20 +191,24 @@ export class Analysis {
   async #ask(questions) {
     const worker = this.#worker ??= this.#start();
     const quiet = watchQuiet(QUIET_MS, () => this.#fail('hangs'));
+    let take = () => {};
     const result = new Promise((/** @type {(result: Result) => void} */ resolve) => {
       this.#give = resolve;
       worker.onmessage = ({ data }) => {
         quiet.heard();
         this.#isReady = true;
+        if ('taken' in data) take();
         if ('failed' in data || 'waveform' in data) resolve(data);
       };
       // One that was never ready could not be loaded.
       worker.onerror = () => this.#fail(this.#isReady ? 'damaged' : 'worker');
     });
     for (const question of questions) {
-      worker.postMessage(question, 'samples' in question && question.samples ? question.samples.map((one) => one.buffer) : []);
-      // Copying a long song in one piece would hold up the page.
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      const samples = 'samples' in question ? question.samples : null;
+      const taken = new Promise((resolve) => { take = () => resolve(undefined); });
+      worker.postMessage(question, samples?.map((one) => one.buffer) ?? []);
+      // One piece at a time: the copies of a long song take as much memory as the song.
+      if (samples) await Promise.race([taken, result]);
     }
     return result.finally(() => quiet.end());
   }
