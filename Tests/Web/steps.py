@@ -155,20 +155,20 @@ def seen_again(page):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
-def pretend_deck(page, away=(), unplayable=(), waiting=0, missing=None, skipInMs=None, next=None, **fields):
+def pretend_deck(page, away=(), unplayable=(), waiting=0, missing=None, skipInMs=None, next=None, state=None, **fields):
     """Has a page look like one whose device is the deck, in a state that is hard to cause.
 
     The library holds all songs but those of the titles `away`, and cannot play those of `unplayable`; `missing` and
-    `next` are titles. Choosing files reads 128 of 500, and waits for `finish_reading`. Other fields are those of `Device` in deck/device.js.
+    `next` are titles, and `state` is some of the library's. Choosing files reads 128 of 500, and waits for `finish_reading`. Other fields are those of `Device` in deck/device.js.
     """
     page.evaluate(
         """async wanted => {
             const {app} = await import(document.querySelector('script[type=module]').src);
-            const {away, unplayable, waiting, missing, skipInMs, next, fields} = JSON.parse(wanted);
+            const {away, unplayable, waiting, missing, skipInMs, next, state, fields} = JSON.parse(wanted);
             const titled = title => app.store.room.pool.find(track => track.title === title);
             const song = number => ({sourceId: `song-${number}`, title: `Song ${number}`, artist: 'Zonda', durationMs: 200000});
             const library = {
-                songs: new Map(), state: {count: 500, permission: 'granted', persisted: false, bytes: 0},
+                songs: new Map(), state: {count: 500, permission: 'granted', keeps: true, persisted: false, bytes: 0, ...state},
                 find: track => away.includes(track.title) ? undefined : {sourceId: track.sourceId, kept: 'handle'},
                 toTrack: song => ({source: 'local', ...song}), pick: async () => [1], fromDrop: () => [1], renew: async () => true,
                 async add(items, {signal, progress}) {
@@ -180,7 +180,7 @@ def pretend_deck(page, away=(), unplayable=(), waiting=0, missing=None, skipInMs
                     if (signal.aborted) return {songs: [song(0)], skipped: [], cancelled: true};
                     const skipped = Array.from({length: 14}, (_, i) => ({name: [`cover-${i}.jpg`, 'Interlude 4 (unfinished take, do not use).wav',
                         'تسجيل.mp3'][i % 3], why: ['format', 'empty', 'unreadable'][i % 3]}));
-                    library.songs.set('a', {kept: 'opfs'});
+                    library.state.bytes = 1;
                     return {songs: Array.from({length: 486}, (_, i) => song(i)), skipped, cancelled: false};
                 },
             };
@@ -189,7 +189,7 @@ def pretend_deck(page, away=(), unplayable=(), waiting=0, missing=None, skipInMs
                 library, analysis: {state: {waiting}}, phase: 'on', wants: null, pausedBySystem: false, leading: false, otherTab: false,
                 picture: null, level: {gain: 1, lufs: null}, volume: 0.8, fadeMs: 4000, levelled: true, canSetVolume: true, lostTo: null,
                 missing: missing && {track: titled(missing), skipAtMs: app.store.clock.now() + skipInMs},
-                missingNext: next ? titled(next) : null, lacksFiles: false, promisesMusic: true, lack: {isBare: false, lost: 0}, mayAct: true,
+                missingNext: next ? titled(next) : null, lacksFiles: false, promisesMusic: true, lack: {isBare: false, lost: 0, unkept: 0}, mayAct: true,
                 act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {},
                 startWithFiles: async () => true, startOnceFound() {}, useTap: async () => {}, refill: async () => {}, stop: async () => {}, find: async () => {},
                 songOf: number => library.find(app.store.room.tracks.get(number)),
@@ -204,7 +204,7 @@ def pretend_deck(page, away=(), unplayable=(), waiting=0, missing=None, skipInMs
             app.store.touch(0xfff);
         }""", json.dumps({
             "away": list(away), "unplayable": list(unplayable), "waiting": waiting, "missing": missing,
-            "skipInMs": skipInMs, "next": next, "fields": fields}))
+            "skipInMs": skipInMs, "next": next, "state": state, "fields": fields}))
 
 
 def connect_now(page):

@@ -22,6 +22,14 @@ const RELOAD_EVERY_MS = 30_000;
 const SETTLED_MS = 10_000;
 /** The page loads itself again: the deck comes back by itself, and nobody is asked. */
 let isLoadingAgain = false;
+/**
+ * This device, once it is loaded for the room that is shown.
+ *
+ * @type {import('./deck/device.js').Device | null}
+ */
+let here = null;
+/** Whether a page that is left would lose files of the room's songs, as the browser does not keep them. */
+const losesFiles = () => (here?.lack.unkept ?? 0) > 0;
 /** A worker that could not be loaded is asked for again after this time. */
 const INSTALL_AGAIN_MS = 60_000;
 
@@ -58,6 +66,7 @@ async function all(imports) {
 async function loadAgain() {
   const there = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then((r) => r.ok, () => false);
   if (!there) return 'offline';
+  if (losesFiles()) return 'not again';
   try {
     const last = Number(sessionStorage.getItem('backline.loadedAgain'));
     if (Math.abs(Date.now() - last) < RELOAD_EVERY_MS) return 'not again';
@@ -179,7 +188,10 @@ async function load(importing) {
     const outcome = await loadAgain();
     if (outcome === 'soon') return new Promise(() => {});
     if (outcome === 'offline') app.refused(error);
-    else if (outcome === 'not again') app.toast(t.link.newPage, { label: t.link.reload, action: () => { isLoadingAgain = true; location.reload(); } });
+    else if (outcome === 'not again') {
+      const told = losesFiles() ? `${t.link.newPage} ${/** @type {any} */ (t).deck.reloadLoses}` : t.link.newPage;
+      app.toast(told, { label: t.link.reload, action: () => { isLoadingAgain = !losesFiles(); location.reload(); } });
+    }
     return null;
   }
 }
@@ -292,6 +304,7 @@ const app = {
       // The page may show another room by now.
       const made = loaded && device === mine ? new loaded.Device(app) : null;
       if (!made && device === mine) device = null;
+      if (made) here = made;
       return made;
     });
     device = mine;
@@ -338,7 +351,7 @@ let elements = null;
 /** Ends what this device does for the room that is shown. */
 async function closeDevice() {
   const closing = device;
-  device = null;
+  device = here = null;
   (await closing)?.close();
 }
 
@@ -466,7 +479,7 @@ async function asksToLeave() {
   return !playsHere() || (loaded?.leaves() ?? false);
 }
 
-addEventListener('beforeunload', (event) => { if (playsHere() && !isLoadingAgain) event.preventDefault(); });
+addEventListener('beforeunload', (event) => { if ((playsHere() || losesFiles()) && !isLoadingAgain) event.preventDefault(); });
 
 document.addEventListener('click', async (event) => {
   const target = /** @type {Element} */ (event.target);

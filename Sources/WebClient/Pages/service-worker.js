@@ -8,7 +8,7 @@ const PATIENCE_MS = 4000;
 const worker = /** @type {WorkerScope} */ (/** @type {unknown} */ (self));
 
 /** What a page needs without a network beside the files that it names itself; it has loaded them by then. */
-const BESIDE = ['room/code.js', 'store/saved.js', 'view/link.js', 'view/toast.js'];
+const BESIDE = ['room/code.js', 'store/database.js', 'store/saved.js', 'view/link.js', 'view/toast.js'];
 
 // The HTTP cache has these files: the page has loaded them, and they never change. They are not fetched again.
 worker.addEventListener('install', (event) => event.waitUntil(

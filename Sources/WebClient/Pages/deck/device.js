@@ -93,7 +93,7 @@ export class Device {
    */
   #broken = new Set();
   /** What of a pool has no file here, as it was found out for `pool` and the library at `stamp`. */
-  #lack = { pool: /** @type {unknown} */ (null), stamp: 0, isBare: false, lost: 0 };
+  #lack = { pool: /** @type {unknown} */ (null), stamp: 0, isBare: false, lost: 0, unkept: 0 };
   #stamp = 0;
   /** Files are being picked: what is not here yet may come in a moment. */
   #isPicking = false;
@@ -228,13 +228,20 @@ export class Device {
     return first === undefined || this.canPlay(first) ? null : this.#track(first) ?? null;
   }
 
-  /** `isBare`: none of the room's tracks has its file here; `lost`: the number of this person's own songs without it. */
+  /**
+   * `isBare`: none of the room's tracks has its file here; `lost`: the number of this person's own songs without it;
+   * `unkept`: the number of tracks whose files are here until the page is left, as the browser does not keep them.
+   */
   get lack() {
     const { room } = this.store, pool = room?.pool ?? [], stamp = this.#stamp;
     if (this.#lack.pool !== pool || this.#lack.stamp !== stamp) {
       const away = this.library ? pool.filter(({ track }) => !this.songOf(track)) : [];
       const lost = away.filter(({ source, addedBy }) => source === 'local' && addedBy === room?.you?.member).length;
-      this.#lack = { pool, stamp, isBare: pool.length > 0 && away.length === pool.length, lost };
+      const unkept = pool.filter(({ track }) => {
+        const song = this.songOf(track);
+        return song !== undefined && this.library?.isUnkept(song);
+      }).length;
+      this.#lack = { pool, stamp, isBare: pool.length > 0 && away.length === pool.length, lost, unkept };
     }
     return this.#lack;
   }

@@ -1,48 +1,44 @@
-// What this browser keeps of the deck's library: records in IndexedDB, copies of files in the origin's private file system.
+// What this browser keeps of the deck's library: records in IndexedDB, copies of files in the origin's private file system or,
+// where a page cannot write to that (Safari before 26), in IndexedDB as well.
 
+import { Database, deleteDatabase } from '../store/database.js';
+
+/** The database of records, and the folder of copies. */
 const NAME = 'backline-library';
+/** The database of copies. */
+const FILES = 'backline-library-files';
 
 /** The most bytes of copies, where the browser gives as much: at most half of what it gives is taken. */
 const MOST_BYTES = 2 * 2 ** 30;
+/** The most where the browser does not say what it gives (Safari before 17). */
+const UNTOLD_BYTES = 512 * 2 ** 20;
 
 /** @typedef {FileSystemFileHandle | FileSystemDirectoryHandle} Root */
 
+/**
+ * Where a copy lies: in the folder, or in the database.
+ *
+ * @typedef {'opfs' | 'database'} Copy
+ */
+
 /** Records by `sourceId`, in one database for all tabs. Where the browser keeps nothing, writes do nothing. */
 export class Records {
-  /** @type {IDBDatabase | null} */
-  #database = null;
+  /** Whether anything is kept. Another tab removes the database or brings its next version: then nothing is from then on. */
+  isOpen = true;
+  #database = new Database(NAME, { songs: { keyPath: 'sourceId' }, roots: {} }, () => this.close());
 
   /**
    * @returns {Promise<Records>} never rejects
    */
   static async open() {
     const records = new Records();
-    records.#database = await new Promise((resolve) => {
-      try {
-        const opening = indexedDB.open(NAME, 1);
-        opening.onupgradeneeded = () => {
-          opening.result.createObjectStore('songs', { keyPath: 'sourceId' });
-          opening.result.createObjectStore('roots');
-        };
-        opening.onsuccess = () => resolve(opening.result);
-        opening.onerror = opening.onblocked = () => resolve(null);
-      } catch {
-        resolve(null);
-      }
-    });
-    // Another tab removes the database or brings its next version: from then on this one keeps nothing.
-    if (records.#database) records.#database.onversionchange = records.#database.onclose = () => records.close();
+    await records.#database.open().catch(() => records.close());
     return records;
   }
 
   close() {
-    this.#database?.close();
-    this.#database = null;
-  }
-
-  /** Whether anything is kept. */
-  get isOpen() {
-    return this.#database !== null;
+    this.isOpen = false;
+    this.#database.close();
   }
 
   /**
@@ -51,8 +47,8 @@ export class Records {
    * @returns {Promise<{ songs: any[], roots: Map<string, Root> }>}
    */
   async all() {
-    const [songs, ids, handles] = /** @type {any[][]} */ (await this.#run('readonly', (songs, roots) => [songs.getAll(), roots.getAllKeys(), roots.getAll()]) ?? [[], [], []]);
-    return { songs, roots: new Map(ids.map((id, i) => [String(id), handles[i]])) };
+    const [songs, ids, handles] = await this.#run('readonly', (songs, roots) => [songs.getAll(), roots.getAllKeys(), roots.getAll()]) ?? [[], [], []];
+    return { songs, roots: new Map(ids.map((/** @type {any} */ id, /** @type {number} */ i) => [String(id), handles[i]])) };
   }
 
   /**
@@ -86,18 +82,8 @@ export class Records {
    * @param {(songs: IDBObjectStore, roots: IDBObjectStore) => IDBRequest<any>[]} ask
    * @returns {Promise<any[] | null>} null where it was not done
    */
-  #run(mode, ask) {
-    return new Promise((resolve) => {
-      try {
-        const transaction = /** @type {IDBDatabase} */ (this.#database).transaction(['songs', 'roots'], mode);
-        transaction.onabort = () => resolve(null);
-        const asked = ask(transaction.objectStore('songs'), transaction.objectStore('roots'));
-        transaction.oncomplete = () => resolve(asked.map((one) => one.result));
-      } catch {
-        // No database, or a record that this browser cannot keep.
-        resolve(null);
-      }
-    });
+  async #run(mode, ask) {
+    return this.isOpen ? this.#database.run(mode, ask).catch(() => null) : null;
   }
 }
 
@@ -106,42 +92,79 @@ async function folder() {
   return (await navigator.storage.getDirectory()).getDirectoryHandle(NAME, { create: true });
 }
 
+/** The copies in the database, by `sourceId`. */
+const files = new Database(FILES, { files: {} });
+
+/** @type {Record<Copy, { put(id: string, file: File): Promise<unknown>, get(id: string): Promise<File>, drop(id: string): Promise<unknown> }>} */
+const COPIES = {
+  opfs: {
+    async put(id, file) {
+      const handle = await (await folder()).getFileHandle(id, { create: true });
+      // Written aside, and put in place when it is whole.
+      await file.stream().pipeTo(await handle.createWritable());
+    },
+    get: async (id) => (await (await folder()).getFileHandle(id)).getFile(),
+    drop: async (id) => (await folder()).removeEntry(id),
+  },
+  database: {
+    put: (id, file) => files.run('readwrite', (all) => [all.put(file, id)]),
+    async get(id) {
+      const [file] = await files.run('readonly', (all) => [all.get(id)]);
+      if (!file) throw new DOMException('', 'NotFoundError');
+      return file;
+    },
+    drop: (id) => files.run('readwrite', (all) => [all.delete(id)]),
+  },
+};
+
 /**
- * Copies a file into the folder.
+ * Copies a file: into the folder, else into the database.
  *
  * @param {string} sourceId
  * @param {File} file
- * @returns {Promise<boolean>} whether it is there; not where the browser has no folder, cannot write to it, or is full
+ * @returns {Promise<Copy | 'full' | 'none'>} where it is; `full`: the browser has no more room; `none`: it keeps no such file
  */
 export async function keepFile(sourceId, file) {
-  try {
-    const handle = await (await folder()).getFileHandle(sourceId, { create: true });
-    // Written aside, and put in place when it is whole.
-    await file.stream().pipeTo(await handle.createWritable());
-    return true;
-  } catch {
-    await dropFile(sourceId);
-    return false;
+  for (const copy of /** @type {const} */ (['opfs', 'database'])) {
+    try {
+      await COPIES[copy].put(sourceId, file);
+      return copy;
+    } catch (error) {
+      if (copy === 'opfs') await dropFile(sourceId, copy);
+      if (/** @type {DOMException} */ (error)?.name === 'QuotaExceededError') return 'full';
+    }
   }
+  return 'none';
 }
 
 /**
  * @param {string} sourceId
+ * @param {Copy} copy
  * @returns {Promise<File>} rejects where there is no copy
  */
-export async function keptFile(sourceId) {
-  return (await (await folder()).getFileHandle(sourceId)).getFile();
+export function keptFile(sourceId, copy) {
+  return COPIES[copy].get(sourceId);
 }
 
-/** @param {string} sourceId */
-export async function dropFile(sourceId) {
-  await folder().then((one) => one.removeEntry(sourceId)).catch(() => {});
+/**
+ * @param {string} sourceId
+ * @param {Copy} copy
+ */
+export async function dropFile(sourceId, copy) {
+  await COPIES[copy].drop(sourceId).catch(() => {});
+}
+
+/** Whether this browser keeps copies of files: many private windows do not. It is tried; one that is full may have room later. */
+export async function keepsFiles() {
+  const copy = await keepFile('trial', new File(['a'], ''));
+  if (copy !== 'full' && copy !== 'none') await dropFile('trial', copy);
+  return copy !== 'none';
 }
 
 /** The most bytes of copies that may be there. */
 export async function budget() {
-  const { quota = 0 } = await navigator.storage?.estimate?.().catch(() => null) ?? {};
-  return Math.min(MOST_BYTES, quota / 2);
+  const { quota } = await navigator.storage?.estimate?.().catch(() => null) ?? {};
+  return quota === undefined ? UNTOLD_BYTES : Math.min(MOST_BYTES, quota / 2);
 }
 
 /** Removes the copies. One that is being written cannot be: who writes it does so afterwards. */
@@ -154,18 +177,7 @@ async function dropFolder() {
 
 /** Removes all records and copies of this browser. Rejects nothing. */
 export async function forgetLibrary() {
-  await Promise.all([
-    new Promise((resolve) => {
-      try {
-        const removal = indexedDB.deleteDatabase(NAME);
-        // A tab that stands still has it open: it is deleted when that one closes it.
-        removal.onsuccess = removal.onerror = removal.onblocked = resolve;
-      } catch {
-        resolve(null);
-      }
-    }),
-    dropFolder().catch(() => {}),
-  ]);
+  await Promise.all([deleteDatabase(NAME), deleteDatabase(FILES), dropFolder().catch(() => {})]);
 }
 
 /**

@@ -2,9 +2,9 @@
 
 import { SameSongs } from '../room/same-song.js';
 import { dropped, picked, walk } from './items.js';
-import { Records, budget, dropFile, forgetLibrary, keepFile } from './kept.js';
+import { Records, budget, dropFile, forgetLibrary, keepFile, keepsFiles } from './kept.js';
 import { FileProblem, Places } from './places.js';
-import { pictureOf, trackOf, typed } from './song.js';
+import { copyOf, pictureOf, trackOf, typed } from './song.js';
 
 /** Songs that a library holds. */
 const MOST_SONGS = 20_000;
@@ -64,14 +64,25 @@ export class Library {
    */
   #keeping = Promise.resolve();
   #persisted = false;
+  #keeps;
+  /** The most bytes of copies, as far as the browser has taken less than it said. */
+  #mostBytes = Infinity;
+  /**
+   * Songs whose files could not be copied, by `sourceId`.
+   *
+   * @type {Set<string>}
+   */
+  #unkept = new Set();
 
   /**
    * @param {Records} records
    * @param {Places} places
+   * @param {boolean} [keeps]  whether the browser keeps handles or copies of files
    */
-  constructor(records, places) {
+  constructor(records, places, keeps = true) {
     this.#records = records;
     this.#places = places;
+    this.#keeps = keeps;
   }
 
   /**
@@ -81,9 +92,9 @@ export class Library {
    */
   static async open() {
     const records = await Records.open(), { songs, roots } = await records.all();
-    const places = new Places(roots), library = new Library(records, places);
+    const places = new Places(roots), library = new Library(records, places, Boolean(window.showOpenFilePicker) || await keepsFiles());
     for (const { root, path, keptAt, ...song } of songs) {
-      if (song.kept === 'opfs' || places.has(root)) {
+      if (copyOf(song) || places.has(root)) {
         library.songs.set(song.sourceId, song);
         places.set(song.sourceId, { root, path, keptAt });
       } else {
@@ -96,12 +107,24 @@ export class Library {
   }
 
   /**
-   * How many songs there are, whether their files may be opened, whether the browser may remove them, bytes of copies.
+   * How many songs there are, whether their files may be opened, whether the browser keeps any, whether it may remove them,
+   * bytes of copies.
    *
-   * @returns {{ count: number, permission: 'granted' | 'prompt' | 'denied', persisted: boolean, bytes: number }}
+   * @returns {{ count: number, permission: 'granted' | 'prompt' | 'denied', keeps: boolean, persisted: boolean, bytes: number }}
    */
   get state() {
-    return { count: this.songs.size, permission: this.#places.permission, persisted: this.#persisted, bytes: this.#copied() };
+    return {
+      count: this.songs.size, permission: this.#places.permission, keeps: this.#keeps && this.#records.isOpen, persisted: this.#persisted, bytes: this.#copied(),
+    };
+  }
+
+  /**
+   * Whether a song's file is here until the page is left, because the browser does not keep it.
+   *
+   * @param {Song} song
+   */
+  isUnkept({ sourceId, kept }) {
+    return !this.#records.isOpen || (kept === 'memory' && (!this.#keeps || this.#unkept.has(sourceId)));
   }
 
   /**
@@ -151,7 +174,7 @@ export class Library {
       remembered(song, before, guess);
       if (guess) together.add(song, folder, guess);
       if (root) {
-        if (before?.kept === 'opfs') await dropFile(before.sourceId);
+        await this.#drop(before);
         song.kept = 'handle';
       } else if (before?.sourceId === song.sourceId) {
         song.kept = before.kept;
@@ -265,7 +288,7 @@ export class Library {
       const problem = error instanceof FileProblem ? error
         : new FileProblem(/^(NotAllowed|Security)Error$/.test(name) ? 'permission' : name === 'NotReadableError' ? 'changed' : 'gone');
       // A copy that the browser, or another tab, has removed.
-      const isLost = problem.why === 'gone' && song.kept === 'opfs';
+      const isLost = problem.why === 'gone' && copyOf(song) !== undefined;
       if (isLost) await this.#release(song);
       // Told once: who hears it may open files.
       if (isLost || permission !== this.#places.permission) this.onChange?.();
@@ -286,15 +309,21 @@ export class Library {
 
   /**
    * Copies a file that has no handle, so that it is here after a reload. The oldest copies give way; nothing happens where
-   * the file has a handle, or where the browser keeps nothing.
+   * the file has a handle. Where it cannot be copied, `isUnkept` says so.
    *
    * @param {string} sourceId
    * @param {Iterable<string>} [queued]  songs whose copies stay
    * @returns {Promise<boolean>} whether the file is found after a reload
    */
   keep(sourceId, queued = []) {
-    const kept = this.#keeping.then(() => this.#keep(sourceId, new Set([...queued, sourceId])));
-    this.#keeping = kept;
+    const kept = this.#keeping.then(async () => {
+      const isKept = await this.#keep(sourceId, new Set([...queued, sourceId])), wasUnkept = this.#unkept.has(sourceId);
+      if (isKept) this.#unkept.delete(sourceId);
+      else if (this.songs.has(sourceId)) this.#unkept.add(sourceId);
+      if (isKept === wasUnkept) this.onChange?.();
+      return isKept;
+    });
+    this.#keeping = kept.catch(() => {});
     return kept;
   }
 
@@ -305,29 +334,53 @@ export class Library {
   async #keep(sourceId, queued) {
     const place = this.#places.get(sourceId);
     let song = this.songs.get(sourceId);
-    if (!song || song.kept === 'handle' || !this.#records.isOpen) return song?.kept === 'handle' && this.#records.isOpen;
-    if (song.kept === 'memory') {
-      if (!place.file) return false;
-      const most = await budget();
-      const others = [...this.songs.values()].filter((one) => one.kept === 'opfs' && !queued.has(one.sourceId));
-      others.sort((a, b) => (this.#places.get(a.sourceId).keptAt ?? 0) - (this.#places.get(b.sourceId).keptAt ?? 0));
-      while (others.length && this.#copied() + song.size > most) await this.#release(/** @type {Song} */ (others.shift()));
-      if (this.#copied() + song.size > most || !await keepFile(sourceId, place.file)) return false;
+    if (!song || !this.state.keeps) return false;
+    if (song.kept === 'handle') return true;
+    const isNew = song.kept === 'memory';
+    if (isNew) {
+      const copy = place.file ? await this.#copy(song, place.file, queued) : null;
+      if (!copy) return false;
       song = this.songs.get(sourceId);
       // It, or everything, was removed meanwhile.
-      if (!song || !this.#records.isOpen) return dropFile(sourceId).then(() => false);
-      song.kept = 'opfs';
+      if (!song || !this.#records.isOpen) return dropFile(sourceId, copy).then(() => false);
+      song.kept = copy;
     }
     place.keptAt = Date.now();
-    await this.#write([song]);
+    const isKept = await this.#write([song]);
+    // Nothing would know of this copy after a reload.
+    if (isNew && !isKept) await this.#release(song);
     this.onChange?.();
-    return true;
+    return isKept || !isNew;
+  }
+
+  /**
+   * Copies a file within the budget.
+   *
+   * @param {Song} song
+   * @param {File} file
+   * @param {Set<string>} queued
+   * @returns {Promise<import('./kept.js').Copy | null>} where the copy is
+   */
+  async #copy(song, file, queued) {
+    let most = Math.min(await budget(), this.#mostBytes);
+    const others = [...this.songs.values()].filter((one) => copyOf(one) && !queued.has(one.sourceId));
+    others.sort((a, b) => (this.#places.get(a.sourceId).keptAt ?? 0) - (this.#places.get(b.sourceId).keptAt ?? 0));
+    // None gives way to a file that has no room all the same.
+    if (this.#copied() - others.reduce((sum, { size }) => sum + size, 0) + song.size > most) return null;
+    for (;;) {
+      const isFull = this.#copied() + song.size > most, copy = isFull ? 'full' : await keepFile(song.sourceId, file);
+      if (copy !== 'full') return copy === 'none' ? null : copy;
+      if (!isFull) most = this.#mostBytes = this.#copied() + song.size - 1;
+      const oldest = others.shift();
+      if (!oldest) return null;
+      await this.#release(oldest);
+    }
   }
 
   /** @returns {number} bytes of copies */
   #copied() {
     let bytes = 0;
-    for (const song of this.songs.values()) if (song.kept === 'opfs') bytes += song.size;
+    for (const song of this.songs.values()) if (copyOf(song)) bytes += song.size;
     return bytes;
   }
 
@@ -337,6 +390,7 @@ export class Library {
    * @param {Song} song
    */
   async #release(song) {
+    const before = { ...song };
     song.kept = 'memory';
     if (!this.#places.get(song.sourceId).file) {
       this.songs.delete(song.sourceId);
@@ -344,7 +398,17 @@ export class Library {
       this.#found = null;
     }
     await this.#write([song]);
-    await dropFile(song.sourceId);
+    await this.#drop(before);
+  }
+
+  /**
+   * Removes the copy of a song, if there is one.
+   *
+   * @param {Song | undefined} song
+   */
+  async #drop(song) {
+    const copy = copyOf(song);
+    if (song && copy) await dropFile(song.sourceId, copy);
   }
 
   /**
@@ -380,17 +444,16 @@ export class Library {
   /** @param {string} sourceId */
   async remove(sourceId) {
     const song = this.songs.get(sourceId);
-    this.songs.delete(sourceId);
-    this.#past.delete(sourceId);
+    for (const one of [this.songs, this.#past, this.#unkept]) one.delete(sourceId);
     this.#found = null;
     await this.#records.remove(sourceId, this.#places.remove(sourceId));
-    if (song?.kept === 'opfs') await dropFile(sourceId);
+    await this.#drop(song);
     this.onChange?.();
   }
 
   /** Forgets everything, as signing out does. From then on this library keeps nothing. */
   async clear() {
-    for (const map of [this.songs, this.#places, this.#past]) map.clear();
+    for (const map of [this.songs, this.#places, this.#past, this.#unkept]) map.clear();
     this.#found = null;
     this.#records.close();
     await forgetLibrary();
@@ -406,10 +469,13 @@ export class Library {
     return trackOf(song);
   }
 
-  /** @param {Song[]} songs */
-  async #write(songs) {
+  /**
+   * @param {Song[]} songs
+   * @returns {Promise<boolean>} whether they are kept
+   */
+  #write(songs) {
     // Some may have been removed, or replaced, since they were found.
-    await this.#records.put(...this.#places.records(songs.filter((song) => (this.songs.get(song.sourceId) ?? this.#past.get(song.sourceId)) === song)));
+    return this.#records.put(...this.#places.records(songs.filter((song) => (this.songs.get(song.sourceId) ?? this.#past.get(song.sourceId)) === song)));
   }
 
   /** Asks the browser to remove nothing by itself. Some ask the person: nobody waits for it. */

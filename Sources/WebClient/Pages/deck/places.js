@@ -1,6 +1,7 @@
 // Where the files of a library are.
 
 import { allowed, handleAt, keptFile } from './kept.js';
+import { copyOf } from './song.js';
 
 /** @typedef {import('./kept.js').Root} Root */
 /** @typedef {import('./song.js').Song} Song */
@@ -140,9 +141,9 @@ export class Places {
    */
   async open(song) {
     const { root, path, file } = this.get(song.sourceId);
-    const handle = this.#roots.get(root ?? '');
+    const handle = this.#roots.get(root ?? ''), copy = copyOf(song);
     try {
-      if (!handle && song.kept === 'opfs') return await keptFile(song.sourceId);
+      if (!handle && copy) return await keptFile(song.sourceId, copy);
       if (!handle) throw new FileProblem('gone');
       const permission = await allowed(handle, false);
       if (permission === 'granted') return await (await handleAt(handle, path ?? [])).getFile();

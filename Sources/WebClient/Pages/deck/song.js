@@ -15,12 +15,23 @@ const CODECS = /** @type {Record<string, string>} */ ({ vorbis: 'vorbis', opus: 
  * name it so. `durationMs` is what the file's bytes say, else the browser, until its samples have been counted: from then
  * on, which is when there is a `waveform`, it is their number, and `saidMs` what was known before. `unplayable`: this
  * device cannot play it; it is here all the same, so that nobody is told it is missing. `lufs` is its loudness: null for
- * silence. `kept` says how the file is found after a reload: by its handle, as a copy, or not at all.
+ * silence. `kept` says how the file is found after a reload: by its handle, as a copy in a folder or in a database, or not at
+ * all.
  *
  * @typedef {{ sourceId: string, oldId?: string, name: string, size: number, format: import('./tags/read.js').Format | 'other', title: string,
  *   artist?: string, album?: string, durationMs?: number, saidMs?: number, gainDb?: number, lufs?: number | null, waveform?: Uint8Array,
- *   unplayable?: true, addedAt: number, kept: 'handle' | 'opfs' | 'memory' }} Song
+ *   unplayable?: true, addedAt: number, kept: 'handle' | import('./kept.js').Copy | 'memory' }} Song
  */
+
+/**
+ * Where the copy of a song's file lies; undefined where there is none.
+ *
+ * @param {Song | undefined} song
+ * @returns {import('./kept.js').Copy | undefined}
+ */
+export function copyOf(song) {
+  return song && (song.kept === 'opfs' || song.kept === 'database') ? song.kept : undefined;
+}
 
 /**
  * A file with the name and the type of its song.

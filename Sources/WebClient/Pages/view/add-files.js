@@ -3,7 +3,7 @@
 import { t } from '../text/en-deck.js';
 import { songsHere, whyNot } from './add.js';
 import { addAll } from './adding.js';
-import { reasonOf } from './choose.js';
+import { reasonOf, untilClosed } from './choose.js';
 import { choosesFolders, h, number, svg, text } from './dom.js';
 
 /**
@@ -118,11 +118,14 @@ export const filesLabel = () => t.deck.files;
  * @returns {import('./add.js').Form & { take(items: any[] | Promise<any[]>): void }}
  */
 export function filesForm(app, close, items) {
+  /** @type {import('../deck/device.js').Device | null} */
+  let device = null;
   /** @type {Library | null} */
   let library = null;
-  const opening = app.device().then(async (device) => {
-    await device?.ready;
-    library = device?.library ?? null;
+  const opening = app.device().then(async (made) => {
+    await made?.ready;
+    device = made;
+    library = made?.library ?? null;
     show();
     return library;
   });
@@ -143,13 +146,13 @@ export function filesForm(app, close, items) {
   const bar = h('progress', { 'aria-label': t.add.titleDJ });
   const running = h('div.files-running', { hidden: true }, progress, bar);
   const left = h('div.files-left', { tabindex: 0, role: 'group' });
-  const deleted = h('p.add-note', { hidden: true }, t.deck.deleted);
+  const kept = h('p.add-note', { hidden: true, role: 'status' });
   const files = h('button.pill.primary', { type: 'button', onclick: () => pick('files') });
   const folder = h('button.pill', { type: 'button', onclick: () => pick('folder') }, t.deck.chooseFolder);
   const cancel = h('button.pill', { type: 'button', onclick: () => cancelling.abort() }, t.deck.cancel);
   const done = h('button.pill.primary', { type: 'button', onclick: close }, t.deck.done);
   const zone = h('div.drop-zone', svg('folder'), h('p', t.deck.drop));
-  const node = h('div.add-files', zone, running, told, left, h('p.add-note', t.deck.stay), deleted);
+  const node = h('div.add-files', zone, running, told, left, h('p.add-note', t.deck.stay), kept);
   const go = h('div.files-go', cancel, folder, files, done);
 
   /** The job whose end has been shown. */
@@ -180,7 +183,9 @@ export function filesForm(app, close, items) {
       // A button that the end of the job has taken away leaves the focus to the next one.
       if (document.activeElement === document.body || go.contains(document.activeElement)) done.focus();
     }
-    deleted.hidden = !library || library.state.persisted || ![...library.songs.values()].some(({ kept }) => kept === 'opfs');
+    const { bytes = 0, persisted = false } = library?.state ?? {};
+    text(kept, device && untilClosed(device) || (bytes > 0 && !persisted ? t.deck.deleted : ''));
+    kept.hidden = kept.textContent === '';
   };
   /** @param {{ name: string, why: string }[]} all */
   const list = (all) => {

@@ -1,4 +1,4 @@
-// Files that are asked for where a song has none here: what came of that.
+// Files that are asked for: what came of that, and whether the browser keeps them.
 
 import { isolated } from '../text/en.js';
 import { t } from '../text/en-deck.js';
@@ -10,6 +10,16 @@ import { number } from './dom.js';
  * @param {string} why
  */
 export const reasonOf = (why) => /** @type {Record<string, string>} */ (t.deck.why)[why] ?? t.deck.why.unreadable;
+
+/**
+ * What is said of files that are here until the page is left; empty where the browser keeps them.
+ *
+ * @param {import('../deck/device.js').Device} device
+ */
+export function untilClosed({ library, lack: { unkept } }) {
+  if (library?.state.keeps === false) return t.deck.untilClosed;
+  return unkept > 0 ? t.deck.unkept(unkept, number(unkept)) : '';
+}
 
 /**
  * Asks for files, and says why where none of them was taken. To be called inside a gesture. It may be called again before

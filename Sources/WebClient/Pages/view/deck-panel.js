@@ -2,6 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en-deck.js';
+import { untilClosed } from './choose.js';
 import { field, toggle } from './controls.js';
 import { dialog, follow } from './dialog.js';
 import { h, number, text } from './dom.js';
@@ -18,7 +19,7 @@ const LONGEST_FADE = 12;
 export function open(app) {
   const device = app.playing;
   if (!device) return null;
-  const looking = h('p.setting-about');
+  const looking = h('p.setting-about'), unkept = h('p.setting-about');
   const volume = volumeSlider(app);
   const fade = h('input.slider', { type: 'range', min: 0, max: LONGEST_FADE, step: 1, value: String(Math.round(device.fadeMs / 1000)) });
   const fadeField = field(t.deck.fade, '', fade);
@@ -46,11 +47,12 @@ export function open(app) {
     ? [field(t.deck.volume, '', volume).node, fadeField.node, field(t.deck.level, t.deck.levelAbout, level, { beside: true }).node]
     : [h('p.device-fixed', null, t.deck.fixed)];
   const shown = dialog({
-    title: t.deck.here, className: 'deck-panel', body: h('div', null, controls, looking), foot: h('footer.dialog-foot', null, stop), onClose: () => unwatch(),
+    title: t.deck.here, className: 'deck-panel', body: h('div', null, controls, unkept, looking), foot: h('footer.dialog-foot', null, stop), onClose: () => unwatch(),
   });
   const render = () => {
     if (app.playing !== device || device.phase !== 'on') return shown.close();
     volume.show();
+    text(unkept, untilClosed(device));
     const { waiting } = device.analysis?.state ?? { waiting: 0 };
     text(looking, waiting > 0 ? t.deck.looking(waiting, number(waiting)) : '');
   };

@@ -1,6 +1,7 @@
 // The menu of a room: where everything else is, the own name, leaving and signing out.
 
 import { PART } from '../room/room.js';
+import { deleteDatabase } from '../store/database.js';
 import { t } from '../text/en-more.js';
 import { confirm, dialog, follow, isolated, sentenceOf } from './dialog.js';
 import { h, number, svg, text } from './dom.js';
@@ -181,9 +182,5 @@ async function forget() {
   }
   sessionStorage.clear();
   const databases = await indexedDB.databases?.().catch(() => []) ?? [];
-  await Promise.all(databases.map(({ name }) => name?.startsWith('backline') && new Promise((resolve) => {
-    const deleting = indexedDB.deleteDatabase(name);
-    // A tab that stands still has it open: it is deleted when that one closes it.
-    deleting.onsuccess = deleting.onerror = deleting.onblocked = resolve;
-  })));
+  await Promise.all(databases.map(({ name }) => name?.startsWith('backline') && deleteDatabase(name)));
 }

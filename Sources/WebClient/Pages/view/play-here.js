@@ -3,7 +3,7 @@
 import { PART } from '../room/room.js';
 import { isolated } from '../text/en.js';
 import { t } from '../text/en-deck.js';
-import { choose } from './choose.js';
+import { choose, untilClosed } from './choose.js';
 import { announce, h, number, stylesheet, svg, text } from './dom.js';
 import { takeDrops } from './drop.js';
 import { marks } from './sleeve.js';
@@ -50,6 +50,8 @@ export function playHere(app) {
   let isBusy = false;
   /** The music has gone on here without the connection that this page had. */
   let wasLeading = false;
+  /** So many songs are known to be lost when the page is left. */
+  let known = 0;
   let timer = 0;
 
   /**
@@ -139,6 +141,12 @@ export function playHere(app) {
     if (missingNext && !here.lacksFiles) {
       const { texts, find } = lacking(missingNext);
       return { form: texts.next, name: short(missingNext.title), icon: 'search', buttons: [find] };
+    }
+    // Where nothing is kept, that was said when the files were added.
+    const { unkept } = here.lack;
+    known = Math.min(known, unkept);
+    if (unkept > known && here.library?.state.keeps) {
+      return { form: untilClosed(here), icon: 'folder', buttons: [{ label: t.deck.ok, act: () => { known = here.lack.unkept; render(); } }] };
     }
     return null;
   };

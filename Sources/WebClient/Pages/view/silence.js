@@ -2,7 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en-deck.js';
-import { choose } from './choose.js';
+import { choose, untilClosed } from './choose.js';
 import { choosesFolders, h, number, svg, text } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
@@ -66,10 +66,11 @@ export function silence(app) {
     const device = app.playing;
     if (device?.phase === 'on') {
       const { lost } = device.lack;
-      if (device.lacksFiles) return { key: 'files', told: device.promisesMusic ? t.deck.noFiles : t.deck.noFilesYet, make: pickers };
+      const unkept = untilClosed(device);
+      if (device.lacksFiles) return { key: 'files', told: `${device.promisesMusic ? t.deck.noFiles : t.deck.noFilesYet} ${unkept}`, make: pickers };
       left = Math.min(left, lost);
       if (lost === left) return null;
-      return { key: 'lost', told: t.deck.lostFiles(lost, number(lost)), make: () => [...pickers(), button(t.deck.leaveOut, () => act(() => { left = app.playing?.lack.lost ?? 0; }))] };
+      return { key: 'lost', told: `${t.deck.lostFiles(lost, number(lost))} ${unkept}`, make: () => [...pickers(), button(t.deck.leaveOut, () => act(() => { left = app.playing?.lack.lost ?? 0; }))] };
     }
     if (device?.phase === 'starting' || room.closedAt !== undefined || app.store.link.state !== 'live') return null;
     const isHeard = room.deck.member !== undefined;
