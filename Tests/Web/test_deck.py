@@ -130,7 +130,14 @@ def test_a_pause_by_the_system_pauses_the_room_where_nobody_goes_on(visit, party
 
 
 #: A browser that keeps neither handles nor copies of files.
-KEEPS_NOTHING = decks.NO_PICKER + "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));"
+KEEPS_NOTHING = decks.NO_PICKER + """
+    StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));
+    // As in WebKit's private windows.
+    const {put} = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function (value, ...key) {
+        if (value instanceof Blob) throw new DOMException('BlobURLs are not yet supported.', 'DataCloneError');
+        return put.call(this, value, ...key);
+    };"""
 
 
 def test_play_begins_the_deck_where_there_is_none(visit, party, house, long_songs):
@@ -234,6 +241,50 @@ def test_a_deck_that_has_lost_its_files_waits_for_them(visit, party, house, long
     # Nothing was skipped, and no vote was spent.
     assert not [one for one in room.mina.events(room.id) if one["type"] == "entryFinished"]
     assert [track["votes"] for track in sorted(room.state()["pool"], key=lambda track: track["title"])] == [0, 1, 1]
+
+
+def test_a_browser_that_keeps_no_files_says_so_before_they_are_lost(visit, party, house, long_songs):
+    room = party(parties.empty, house)
+    songs = long_songs(2, ("mp3", "flac"))
+    page = visit(house, None, room.mina, device=browsers.LAPTOP)
+    page.add_init_script(KEEPS_NOTHING)
+    page.goto(room.path)
+    told = "This browser keeps your files only until this page is closed or loaded again."
+    steps.pane(page, "pool").get_by_role("button", name="Add music").first.click()
+    expect(page.get_by_role("dialog").get_by_text(told)).to_be_visible()
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    choose(page, page, songs)
+    page.get_by_text("2 added", exact=True).wait_for()
+    page.get_by_role("button", name="Done").click()
+    # Nothing plays yet: all the same the browser asks, and the page stays.
+    page.close(run_before_unload=True)
+    backline.eventually(lambda: page.evaluate("0") == 0 and asked == ["beforeunload"], "it asks")
+    start(page)
+    page.get_by_role("button", name="Playing on this device").click()
+    expect(page.get_by_role("dialog").get_by_text(told)).to_be_visible()
+
+
+def test_a_song_whose_copy_has_no_room_is_told(visit, party, house, long_songs):
+    room = party(parties.empty, house)
+    songs = long_songs(2, ("mp3", "flac"))
+    page = visit(house, None, room.mina, device=browsers.LAPTOP)
+    page.add_init_script(decks.NO_PICKER + "StorageManager.prototype.estimate = async () => ({quota: %d});" % (2 * songs[0].stat().st_size + 100))
+    page.goto(room.path)
+    steps.pane(page, "pool").get_by_role("button", name="Add music").first.click()
+    choose(page, page, songs)
+    page.get_by_text("2 added", exact=True).wait_for()
+    page.get_by_role("button", name="Done").click()
+    start(page)
+    for track in sorted(room.state()["pool"], key=lambda track: track["title"]):
+        room.tell("Mina", "enqueue", track=track["track"])
+    note = page.locator(".device-note", has_text="keeps the file of 1 song only until this page is closed")
+    note.get_by_role("button", name="OK").click()
+    expect(note).to_be_hidden()
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.close(run_before_unload=True)
+    backline.eventually(lambda: page.evaluate("0") == 0 and asked == ["beforeunload"], "it asks")
 
 
 @pytest.mark.parametrize("mode", ["votes", "dj"])
