@@ -854,12 +854,18 @@ def the_deck(stage):
     steps.pretend_deck(page, lacksFiles=True)
     page.locator(".silence", has_text="Choose them, and").wait_for()
     yield "deck-no-files", page
+    steps.pretend_deck(page, lacksFiles=True, state={"keeps": False})
+    page.locator(".silence", has_text="only until this page is closed").wait_for()
+    yield "deck-no-files-kept", page
     steps.pretend_deck(page, lacksFiles=True, promisesMusic=False)
     page.locator(".silence", has_text="Choose them so that they can be played").wait_for()
     yield "deck-no-files-yet", page
     steps.pretend_deck(page, lack={"isBare": False, "lost": 12})
     page.locator(".silence", has_text="for 12 of your songs").wait_for()
     yield "deck-lost-files", page
+    steps.pretend_deck(page, lack={"isBare": False, "lost": 0, "unkept": 12})
+    note(page, "of 12 songs only until").wait_for()
+    yield "deck-unkept", page
     steps.pretend_deck(page, phase="lost", lostTo=party.members["Ines"])
     note(page, "Ines’s device plays now.").wait_for()
     yield "deck-lost", page
@@ -883,7 +889,7 @@ def what_a_deck_needs_and_adding_files(stage):
     dialog(page)
     yield "deck-panel", page
     close_dialog(page)
-    steps.pretend_deck(page, canSetVolume=False)
+    steps.pretend_deck(page, canSetVolume=False, state={"keeps": False})
     page.get_by_role("button", name="Playing on this device").click()
     dialog(page).get_by_text("no page set its volume").wait_for()
     yield "deck-panel-fixed-volume", page
@@ -893,6 +899,15 @@ def what_a_deck_needs_and_adding_files(stage):
     files = dialog(page).get_by_role("button", name="Choose files")
     expect(files).to_be_enabled()
     yield "add-files", page
+    close_dialog(page)
+    steps.pretend_deck(page, state={"keeps": False})
+    steps.pane(page, "pool").get_by_role("button", name="Add music").click()
+    dialog(page).get_by_text("only until this page is closed").wait_for()
+    yield "add-files-not-kept", page
+    close_dialog(page)
+    steps.pretend_deck(page)
+    steps.pane(page, "pool").get_by_role("button", name="Add music").click()
+    expect(files).to_be_enabled()
     files.click()
     page.get_by_text("128 of 500 read").wait_for()
     yield "add-files-reading", page
