@@ -860,7 +860,7 @@ def the_deck(stage):
     steps.pretend_deck(page, lacksFiles=True, promisesMusic=False)
     page.locator(".silence", has_text="Choose them so that they can be played").wait_for()
     yield "deck-no-files-yet", page
-    steps.pretend_deck(page, lack={"isBare": False, "lost": 12})
+    steps.pretend_deck(page, lack={"isBare": False, "lost": 12, "unkept": 0})
     page.locator(".silence", has_text="for 12 of your songs").wait_for()
     yield "deck-lost-files", page
     steps.pretend_deck(page, lack={"isBare": False, "lost": 0, "unkept": 12})

@@ -18,9 +18,9 @@ const FIRST_MS = 3000;
  * @returns {{ node: HTMLElement, destroy(): void }}
  */
 export function silence(app) {
-  const sentence = h('p');
+  const sentence = h('span'), unkept = h('span');
   const buttons = h('div.silence-buttons');
-  const node = h('div.silence', { role: 'alert', hidden: true }, svg('speaker'), sentence, buttons);
+  const node = h('div.silence', { role: 'alert', hidden: true }, svg('speaker'), h('p', sentence, ' ', unkept), buttons);
   /** What was there before the silence. */
   let before = /** @type {'nothing' | 'rest' | 'deck'} */ ('nothing');
   let from = Infinity;
@@ -66,11 +66,10 @@ export function silence(app) {
     const device = app.playing;
     if (device?.phase === 'on') {
       const { lost } = device.lack;
-      const unkept = untilClosed(device);
-      if (device.lacksFiles) return { key: 'files', told: `${device.promisesMusic ? t.deck.noFiles : t.deck.noFilesYet} ${unkept}`, make: pickers };
+      if (device.lacksFiles) return { key: 'files', told: device.promisesMusic ? t.deck.noFiles : t.deck.noFilesYet, make: pickers };
       left = Math.min(left, lost);
       if (lost === left) return null;
-      return { key: 'lost', told: `${t.deck.lostFiles(lost, number(lost))} ${unkept}`, make: () => [...pickers(), button(t.deck.leaveOut, () => act(() => { left = app.playing?.lack.lost ?? 0; }))] };
+      return { key: 'lost', told: t.deck.lostFiles(lost, number(lost)), make: () => [...pickers(), button(t.deck.leaveOut, () => act(() => { left = app.playing?.lack.lost ?? 0; }))] };
     }
     if (device?.phase === 'starting' || room.closedAt !== undefined || app.store.link.state !== 'live') return null;
     const isHeard = room.deck.member !== undefined;
@@ -103,6 +102,7 @@ export function silence(app) {
       buttons.replaceChildren(...needed?.make() ?? []);
     }
     text(sentence, needed?.told ?? '');
+    text(unkept, needed && app.playing?.phase === 'on' ? untilClosed(app.playing) : '');
     for (const one of buttons.children) one.setAttribute('aria-busy', String(isBusy));
   }
 
