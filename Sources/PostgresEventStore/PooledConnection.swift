@@ -117,7 +117,8 @@ final class PooledConnection {
         executor: PollingExecutor, at now: ContinuousClock.Instant
     ) {
         guard
-            let connection = PostgresConnection(connectionString: configuration.connectionString, server: server)
+            let connection = PostgresConnection(
+                connectionString: configuration.connectionString, server: server, writes: configuration.onlyWrites)
         else { return nil }
         self.token = token
         self.server = server

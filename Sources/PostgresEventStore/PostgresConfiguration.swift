@@ -45,6 +45,8 @@ package struct PostgresConfiguration: Sendable {
     package var firstBackoff: Duration = .milliseconds(50)
     /// The largest upper bound of the delay before connecting again.
     package var largestBackoff: Duration = .seconds(2)
+    /// Whether a server that takes no writes is passed over from the start, where there are others.
+    var onlyWrites = false
     /// Whether lost connections are replaced; false while migrating, because the lock belongs to the session.
     var reconnects = true
 
@@ -63,6 +65,7 @@ package struct PostgresConfiguration: Sendable {
     var forMigrating: Self {
         var settings = self
         settings.connections = 1
+        settings.onlyWrites = hosts.count > 1
         // The lock belongs to the session: another connection would not hold it.
         settings.reconnects = false
         settings.connectionWait = connectTimeout * (max(1, hosts.count) + 1)

@@ -43,13 +43,15 @@ import EventStorage
     /// Begins to connect; nil if there is no memory for it.
     ///
     /// Keywords in the connection string override the ones set here, except the encoding and the server, if there is one.
-    init?(connectionString: String, server: PostgresHost? = nil) {
+    /// With `writes`, it ends at a server that takes no writes.
+    init?(connectionString: String, server: PostgresHost? = nil, writes: Bool = false) {
         var settings: [(keyword: String, value: String)] = [
             ("fallback_application_name", "backline"),
             // Detects within a minute that a peer has vanished, on an idle connection too.
             ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
-            ("dbname", connectionString), ("client_encoding", "UTF8"),
         ]
+        if writes { settings.append(("target_session_attrs", "read-write")) }
+        settings += [("dbname", connectionString), ("client_encoding", "UTF8")]
         if let server {
             settings += [("host", server.host), ("hostaddr", server.address ?? ""), ("port", server.port)]
         }

@@ -47,7 +47,7 @@ package final class SQLiteStore: EventStore {
 
     /// Throws if the file that is open is not at its path any more: what is written to it would be lost.
     private func checkPlace() throws(StorageFault) {
-        guard FileIdentity(of: path) != file else { return }
+        if let file, file.isSame(as: FileIdentity(of: path)) { return }
         throw .unreachable(
             .init(
                 code: "ENOENT",
@@ -82,13 +82,21 @@ package final class SQLiteStore: EventStore {
                         try makeDirectory(directory)
                         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
                         let path = URL(filePath: directory).appending(path: fileName).resolvingSymlinksInPath().path
+                        let logLength = FileIdentity(of: path + "-wal")?.length
+                        guard FileIdentity(of: path)?.length ?? 0 > 0 || logLength ?? 0 == 0 else {
+                            // SQLite would remove the log.
+                            throw corrupt(
+                                """
+                                \(path) is missing or empty, and its write-ahead log (\(path)-wal) is there: put the \
+                                file back, or remove the log to begin anew
+                                """)
+                        }
                         try keepToOwner(path)
-                        let hasLog = FileIdentity(of: path + "-wal") != nil
                         let (pool, log, mark) = try openPool(path: path, lockTimeout: lockTimeout, pause: pause)
                         let statisticsPool = try openReaders(path: path, lockTimeout: lockTimeout)
                         return SQLiteStore(
                             path: path, pool: pool, log: log, statisticsPool: statisticsPool,
-                            lacksLog: !hasLog && mark.state == .moved)
+                            lacksLog: logLength == nil && mark.state == .moved)
                     })
             }
         }
@@ -138,22 +146,23 @@ package final class SQLiteStore: EventStore {
         do {
             return try DatabaseQueue(path: path, configuration: configuration).inDatabase { db in
                 guard let mark = try db.markOfFileAndLog() else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-                if let refusal = try db.ownerRefusal() {
-                    throw StorageFault.corrupt(.init(message: "\(refusal)"))
-                }
+                if let refusal = try db.ownerRefusal() { throw corrupt("\(refusal)") }
                 return mark
             }
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_CORRUPT && FileIdentity(of: path + "-wal") != nil
         {
-            throw StorageFault.corrupt(
-                .init(
-                    message: """
-                        \(path)-wal is not its write-ahead log, or one of them is damaged; was one put back without the \
-                        other? To go on with the file alone, remove \(fileName)-wal and \(fileName)-shm and run \
-                        'backline epoch renew'. To go on where the log ended, put back the file that it is of
-                        """))
+            throw corrupt(
+                """
+                \(path)-wal is not its write-ahead log, or one of them is damaged; was one put back without the other? \
+                To go on with the file alone, remove \(fileName)-wal and \(fileName)-shm and run 'backline epoch renew'. \
+                To go on where the log ended, put back the file that it is of
+                """)
         }
+    }
+
+    private static func corrupt(_ message: String) -> StorageFault {
+        .corrupt(.init(message: message))
     }
 
     private static func openReaders(path: String, lockTimeout: Double) throws(StorageFault) -> DatabasePool {
@@ -249,12 +258,11 @@ package final class SQLiteStore: EventStore {
     /// - Throws: ``StorageFault/corrupt(_:)`` if the file was found without its write-ahead log.
     package func claim() async throws(StorageFault) {
         guard !lacksLog else {
-            throw .corrupt(
-                .init(
-                    message: """
-                        \(path) is here without its write-ahead log (\(path)-wal), which has what was written last: put it \
-                        back, or run 'backline epoch renew' to go on without it
-                        """))
+            throw Self.corrupt(
+                """
+                \(path) is here without its write-ahead log (\(path)-wal), which has what was written last: put it back, \
+                or run 'backline epoch renew' to go on without it
+                """)
         }
         try await outsideTransaction { try $0.moveLog(.passive) }
     }
@@ -357,16 +365,22 @@ package final class SQLiteStore: EventStore {
 }
 
 /// A file, whatever its name is.
-private struct FileIdentity: Equatable {
+private struct FileIdentity {
     var device: dev_t
     var number: ino_t
+    var length: Int
 
     /// The file at a path; nil if there is none.
     init?(of path: String) {
         var status = stat()
         // The structure is filled during the call.
         guard unsafe stat(path, &status) == 0 else { return nil }
-        (device, number) = (status.st_dev, status.st_ino)
+        (device, number, length) = (status.st_dev, status.st_ino, Int(status.st_size))
+    }
+
+    /// Whether it is the same file.
+    func isSame(as other: FileIdentity?) -> Bool {
+        device == other?.device && number == other?.number
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import SystemErrors
 
 /// Keeps other processes from writing a directory's store: a server's state in memory must match the store.
 ///
@@ -15,10 +16,11 @@ struct DirectoryLock: ~Copyable {
             // The path is a C string for the duration of the call.
             let descriptor = unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
             if descriptor >= 0 { descriptors.append(descriptor) }
+            let error = SystemError.current
             let isLocked = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
             guard !isLocked else { continue }
             for descriptor in descriptors { _ = close(descriptor) }
-            guard descriptor >= 0 else { throw .usage("--data: \(path) cannot be opened") }
+            guard descriptor >= 0 else { throw .usage("--data: \(path) cannot be opened: \(error)") }
             throw .unavailable("a server or a tool that writes uses the embedded store in \(directory): stop it first")
         }
         self.descriptors = descriptors

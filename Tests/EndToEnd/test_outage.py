@@ -42,17 +42,16 @@ def test_a_database_whose_role_may_not_write_ends_a_start_with_its_reason(cluste
 
 def test_of_several_servers_the_one_that_takes_writes_is_used_at_a_start(servers):
     with contextlib.closing(postgres.Cluster(fsync=False)) as primary:
-        url = primary.empty_database()
-        assert backline.run("migrate", "--store", "postgres", "--database-url", url).returncode == 0
+        name = primary.empty_database().rpartition("/")[2]
         with contextlib.closing(postgres.Cluster(fsync=False, primary=primary)) as standby:
-            backline.eventually(lambda: standby.has_all_of(primary), "the standby has the schema")
-            name = url.rpartition("/")[2]
-            code, said = _start(standby.url(name))
-            assert code == 69 and "read-only transaction" in said, said
+            backline.eventually(lambda: standby.has_all_of(primary), "the standby has the database")
             both = f"postgres://backline@127.0.0.1:{standby.port},127.0.0.1:{primary.port}/{name}"
             server = servers(store=("--store", "postgres", "--database-url", both)).start()
             assert server.request("GET", "/readyz").status == 200
             server.session("Ana")
+            backline.eventually(lambda: standby.has_all_of(primary), "the standby has the schema")
+            code, said = _start(standby.url(name))
+            assert code == 69 and "read-only transaction" in said, said
 
 
 def test_too_few_connections_for_statistics_are_told_when_somebody_asks_and_when_they_suffice(cluster, servers):

@@ -131,6 +131,19 @@ def test_a_file_without_its_log_is_refused_until_an_operator_goes_on_without_it(
     evening.verify()
 
 
+@pytest.mark.parametrize("empty", [False, True], ids=["missing", "empty"])
+def test_a_log_without_its_file_is_refused_and_kept(evening, empty):
+    evening.use()
+    evening.server.kill()
+    log = evening.log.read_bytes()
+    evening.file.unlink()
+    if empty:
+        evening.file.touch()
+    for tool in ("serve", "migrate"):
+        assert "is missing or empty, and its write-ahead log" in refusal(evening.run(tool))
+    assert evening.log.read_bytes() == log
+
+
 @pytest.mark.parametrize("moves", [False, True], ids=["small log", "large log"])
 def test_a_killed_servers_files_are_right_as_they_are_and_elsewhere(evening, moves):
     room = evening.use(moves)
