@@ -85,6 +85,8 @@ final class LogLength: Sendable {
     static let bound = 1_000
 
     private let pages = Atomic(0)
+    /// The file's header, when it was looked at last.
+    private let file = Mutex<FileHeader?>(nil)
     /// The length from which on the log is to be moved.
     private let bound = Atomic(LogLength.bound)
 
@@ -102,6 +104,17 @@ final class LogLength: Sendable {
             }, context)
     }
 
+    /// Whether the log is still the file's: a copy may have been written over it.
+    func isOf(_ db: Database) throws -> Bool {
+        let header = try db.fileHeader()
+        return try file.withLock { known in
+            guard known != header else { return true }
+            guard try db.markOfFileAndLog() != nil else { return false }
+            known = header
+            return true
+        }
+    }
+
     /// Moves a long log into the file; does nothing if that fails, and tries again when the log has grown.
     func moveIfLong(_ db: Database) {
         let before = pages.load(ordering: .relaxed)
@@ -117,18 +130,28 @@ extension Database {
     /// Before and after that it sets the marks. `isLast` says that the database is closed next.
     @discardableResult
     func moveLog(_ mode: CheckpointMode, isLast: Bool = false) throws -> Bool {
-        var mark = try header().mark
-        // What was copied while the database was closed is of the era before.
-        if try mark.state == .whole && fileHeader().mark == mark { mark = mark.next() }
-        try set(mark.becoming(isLast ? .whole : .moved))
-        var isMoved = false
+        // A move would mix the two.
+        guard try markOfFileAndLog() != nil else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the file was replaced while it was open")
+        }
+        let file = try fileHeader().mark
+        let begun = try change { mark in
+            // What was copied while the database was closed is of the era before.
+            let mark = mark.state == .whole && file == mark ? mark.next() : mark
+            return mark.becoming(isLast ? .whole : .moved)
+        }
+        guard let mark = begun else { return false }
         defer {
-            // A log whose move is told to have ended, and that goes on, would look like one with an end.
-            if !isMoved || !isLast { try? set(isMoved ? mark.next() : mark.becoming(.open)) }
+            // Unless another process that moves the log was faster. A move that is told to have ended, and of which the
+            // file has nothing, would look like one with an end.
+            _ = try? change { current in
+                let hasEnded = (try? fileHeader().mark == mark) ?? false
+                if current != mark || hasEnded && isLast { return nil }
+                return hasEnded ? mark.next() : mark.becoming(.open)
+            }
         }
         let pages = try checkpoint(mode)
-        isMoved = pages.walFrameCount == pages.checkpointedFrameCount
-        return isMoved
+        return pages.walFrameCount == pages.checkpointedFrameCount
     }
 
     /// The mark of the file with its write-ahead log; nil if the log is another file's.
@@ -145,7 +168,8 @@ extension Database {
     /// The header as of the last transaction.
     private func header() throws -> FileHeader {
         var header = FileHeader(mark: FileMark(), schemaVersion: 0)
-        try inTransaction(.deferred) {
+        // A transaction inside another one.
+        try inSavepoint {
             // Neither reads the schema, which cannot be read where the log is another file's.
             header.mark = try FileMark(Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0) ?? FileMark()
             header.schemaVersion = try Int.fetchOne(self, sql: "PRAGMA schema_version") ?? 0
@@ -155,7 +179,7 @@ extension Database {
     }
 
     /// The header in the file, whatever the write-ahead log has.
-    private func fileHeader() throws -> FileHeader {
+    fileprivate func fileHeader() throws -> FileHeader {
         // https://sqlite.org/fileformat2.html#the_database_header
         let bytes = try unsafe [UInt8](unsafeUninitializedCapacity: 100) { buffer, count in
             var file: UnsafeMutablePointer<sqlite3_file>?
@@ -176,10 +200,23 @@ extension Database {
         return FileHeader(mark: FileMark(number(at: 60)) ?? FileMark(), schemaVersion: number(at: 40))
     }
 
-    private func set(_ mark: FileMark) throws {
+    /// Makes sure that there is a log, in which GRDB would otherwise make and drop a table, so that SQLite's number of
+    /// the schema were another than the file's.
+    func beginLog() throws {
+        try execute(sql: "PRAGMA journal_mode = WAL")
+        try change { $0 }
+    }
+
+    /// Writes what the mark becomes, unless that is nil, and returns it.
+    @discardableResult
+    private func change(_ body: (FileMark) -> FileMark?) throws -> FileMark? {
+        var mark: FileMark?
         try inTransaction(.immediate) {
+            mark = body(try header().mark)
+            guard let mark else { return .rollback }
             try execute(sql: "PRAGMA user_version = \(mark.userVersion)")
             return .commit
         }
+        return mark
     }
 }

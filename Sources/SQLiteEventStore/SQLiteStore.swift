@@ -45,10 +45,11 @@ package final class SQLiteStore: EventStore {
         file = FileIdentity(of: path)
     }
 
-    /// Throws if the file that is open is not at its path any more: what is written to it would be lost.
-    private func checkPlace() throws(StorageFault) {
-        if let file, file.isSame(as: FileIdentity(of: path)) { return }
-        throw .unreachable(
+    /// Throws if the file that is open is not at its path any more, or another one was written over it: what is written
+    /// to it would be lost, or mixed with the other.
+    private func checkPlace(_ db: Database) throws {
+        if let file, file.isSame(as: FileIdentity(of: path)), try log.isOf(db) { return }
+        throw StorageFault.unreachable(
             .init(
                 code: "ENOENT",
                 message:
@@ -117,7 +118,11 @@ package final class SQLiteStore: EventStore {
         while true {
             do {
                 let mark = try check(path: path, lockTimeout: lockTimeout)
+                let first = try DatabaseQueue(path: path, configuration: configuration)
+                if FileIdentity(of: path + "-wal")?.length ?? 0 == 0 { try first.inDatabase { try $0.beginLog() } }
                 let pool = try DatabasePool(path: path, configuration: configuration)
+                // Not before: the last connection that is closed empties the log.
+                try first.close()
                 let log = LogLength()
                 try pool.writeWithoutTransaction { db in
                     // DatabasePool sets NORMAL, with which the last commits can be lost if the machine crashes.
@@ -226,13 +231,14 @@ package final class SQLiteStore: EventStore {
         let result: Result<StorageFault?, StorageFault> = await withCheckedContinuation { continuation in
             // GRDB would run a read that is still queued on a connection that is closed.
             underWay.notify(queue: Self.queue()) { [pool, statisticsPool] in
-                // Its readers would keep the log from being emptied.
-                let closing = Result { try statisticsPool.close() }
                 let fault = emptyingLog ? Self.emptyLog(of: pool) : nil
                 continuation.resume(
                     returning: Result {
+                        // With the last connection, SQLite moves the log by itself if that connection may write: it must
+                        // not where the log is not the file's.
+                        if fault != nil { try pool.close() }
+                        try statisticsPool.close()
                         try pool.close()
-                        try closing.get()
                         return fault
                     }.mapError { StorageFault($0) })
             }
@@ -275,7 +281,7 @@ package final class SQLiteStore: EventStore {
             pool.asyncWriteWithoutTransaction { db in
                 finish(
                     Result {
-                        try self.checkPlace()
+                        try self.checkPlace(db)
                         try db.inTransaction(.immediate) { .rollback }
                     }.mapError { StorageFault($0) })
             }
@@ -327,7 +333,7 @@ package final class SQLiteStore: EventStore {
             pool.asyncWriteWithoutTransaction { db in
                 finish(
                     db.transaction { db in
-                        try self.checkPlace()
+                        try self.checkPlace(db)
                         return try body(db)
                     })
                 self.log.moveIfLong(db)

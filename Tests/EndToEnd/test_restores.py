@@ -110,6 +110,23 @@ def test_a_copy_beside_the_log_of_a_killed_server_is_refused_until_the_log_is_re
     evening.verify()
 
 
+def test_nothing_is_acknowledged_once_a_copy_is_written_over_the_file_in_use(evening):
+    evening.use()
+    copy = evening.copy("copy")
+    evening.use(moves=True)
+    ana = evening.server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    shutil.copyfile(copy, evening.file)
+    ana.post_command(room, "rename", name="Lost").expect_problem(503, "unavailable")
+    backline.eventually(
+        lambda: evening.server.request("GET", "/readyz").status == 503, "the server is not ready")
+    assert "was moved away or replaced while it was open" in evening.server.said()
+    evening.server.stop()
+    # It left both as they were.
+    assert evening.file.read_bytes() == copy.read_bytes()
+    assert "is not its write-ahead log" in refusal(evening.run("serve", "--port", "0"))
+
+
 def test_a_log_of_before_beside_the_file_is_refused(evening):
     evening.use()
     old = shutil.copy(evening.log, evening.folder.parent / "log")

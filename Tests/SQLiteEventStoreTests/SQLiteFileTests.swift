@@ -15,6 +15,7 @@ import Testing
             for number in 0..<50 { try await store.insert(session(number)) }
             #expect(try size(store.path + "-wal") > 0)
             #expect(try await store.close() == nil)
+            #expect(!FileManager.default.fileExists(atPath: store.path + "-wal"))
             #expect(try await names(inCopyOf: store.path) == 50)
         }
     }
