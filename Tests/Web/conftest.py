@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import itertools
 import pathlib
 import sys
 
@@ -18,6 +19,7 @@ import marks  # noqa: E402
 import postgres  # noqa: E402
 import serving  # noqa: E402
 import trust  # noqa: E402
+import webkit  # noqa: E402
 
 
 def pytest_configure(config):
@@ -73,6 +75,19 @@ def fox(firefox_process):
     """A visit of Firefox, as `firefox.Firefox`."""
     with firefox_process.visit():
         yield firefox_process
+
+
+@pytest.fixture
+def webkits(authority, tmp_path):
+    """Makes windows of WebKit that end with the test: `webkits(device, features)`."""
+    with contextlib.ExitStack() as made:
+        def make(*arguments, **options):
+            folder = tmp_path / f"webkit-{next(numbers)}"
+            folder.mkdir()
+            return made.enter_context(contextlib.closing(webkit.WebKit(authority, folder, *arguments, **options)))
+
+        numbers = itertools.count()
+        yield make
 
 
 @pytest.fixture(scope="session")
