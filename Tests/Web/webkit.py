@@ -12,21 +12,22 @@ import subprocess
 import backline
 import browsers
 
+STORAGE = {"FileSystem": True, "AccessHandle": True, "StorageAPI": True}
+OLDER = {"WebCodecsAudio": False, "TrustedTypes": False, "CSSAnchorPositioning": False}
 SAFARI = {
-    "26": {"FileSystem": True, "FileSystemWritableStream": True, "StorageAPI": True, "StorageAPIEstimate": True},
-    "18": {"FileSystem": True, "FileSystemWritableStream": False, "StorageAPI": True, "StorageAPIEstimate": True,
-           "WebCodecsAudio": False, "TrustedTypes": False, "CSSAnchorPositioning": False},
-    "16.4": {"FileSystem": True, "FileSystemWritableStream": False, "StorageAPI": True, "StorageAPIEstimate": False,
-             "WebCodecsAudio": False, "TrustedTypes": False, "CSSAnchorPositioning": False},
+    "16.4": {**STORAGE, **OLDER},
+    "18": {**STORAGE, **OLDER, "StorageAPIEstimate": True},
+    "26": {**STORAGE, "StorageAPIEstimate": True, "FileSystemWritableStream": True},
 }
-"""What WebKitGTK has on or off to be like a release of Safari."""
+"""What WebKitGTK is to have on or off to be like a release of Safari. What keeps files is off unless it is told otherwise."""
 
 ENVIRONMENT = {
     # What a container and a machine without a graphics card or a session lack.
     "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1", "WEBKIT_DISABLE_DMABUF_RENDERER": "1", "LIBGL_ALWAYS_SOFTWARE": "1",
     "NO_AT_BRIDGE": "1", "GTK_A11Y": "none", "GDK_BACKEND": "x11", "LANG": "C.UTF-8", "LANGUAGE": "en_GB",
-    # Without a server of sound, WebKit plays in real time into nothing.
-    "PULSE_SERVER": "unix:/nonexistent",
+    # Sound goes into nothing, in real time: what looks for a device hangs now and then where there is none.
+    "GST_PLUGIN_FEATURE_RANK": ",".join(f"{name}:NONE" for name in (
+        "pulsesink", "alsasink", "jackaudiosink", "osssink", "oss4sink", "openalsink")),
     # Each collection of garbage is of all that there is.
     "JSC_useGenerationalGC": "false",
 }
@@ -101,15 +102,17 @@ class WebKit:
         return self.run(f"{APP} return {expression}")
 
     def find(self, css, text=""):
-        """Waits for an element that is seen, whose text or label has some words; its middle."""
+        """Waits for an element that is seen, whose text or label has some words; its place, from the left, and size."""
         source = """
             const node = [...document.querySelectorAll(%s)].find(one => one.checkVisibility()
-                && `${one.innerText} ${one.getAttribute('aria-label') ?? ''}`.includes(%s) && !one.disabled);
+                && `${one.innerText} ${one.getAttribute('aria-label') ?? ''}`.includes(%s) && !one.matches(':disabled, [aria-disabled=true]'));
             if (!node) return null;
             node.scrollIntoView({block: 'nearest', behavior: 'instant'});
             const {x, y, width, height} = node.getBoundingClientRect();
-            return [x, y, width, height];""" % (json.dumps(css), json.dumps(text))
-        return backline.eventually(lambda: self.run(source), f"{css} {text!r} is seen: {self.said()}", 60)
+            // What moves or is covered is not ready.
+            return node.contains(document.elementFromPoint(x + width / 2, y + height / 2)) ? [x, y, width, height] : null;
+            """ % (json.dumps(css), json.dumps(text))
+        return backline.eventually(lambda: self.run(source), f"{css} {text!r} is seen", 60)
 
     def click(self, css, text="", at=0.5):
         """Clicks an element as a pointer does, in its middle, or another part of its width."""

@@ -47,6 +47,12 @@ def choose(_, request):
     return True
 
 
+def leave(_, dialog):
+    """A page that plays asks whether it is to be left: it is."""
+    dialog.confirm_set_confirmed(True)
+    return True
+
+
 def loaded(_, event):
     global loading
     if event == WebKit2.LoadEvent.FINISHED and loading:
@@ -61,6 +67,7 @@ def requested(_, resource, request):
 
 
 view.connect("run-file-chooser", choose)
+view.connect("script-dialog", leave)
 view.connect("load-changed", loaded)
 view.connect("resource-load-started", requested)
 view.connect("web-process-terminated", lambda _, reason: print("CONSOLE the page's process has ended:", reason, flush=True))
