@@ -34,22 +34,32 @@ test('no field or list is so small that iOS zooms into it', () => {
   const sizes = [];
   for (const [name, css] of styles) {
     for (const [, selectors, rule] of css.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
-      const size = /(?:font-size:|font:[^;]*?)\s*([\d.]+)px/.exec(rule)?.[1];
+      const size = /(?:font-size:|font:[^;]*?)\s*([\d.]+)rem/.exec(rule)?.[1];
       const isField = selectors.split(',').some((one) => fields.has(/(?:^|[\s>+~])([.\w-]+)$/.exec(one.trim())?.[1] ?? ''));
-      if (size !== undefined && isField) sizes.push([`${name}: ${selectors.trim()}`, Number(size)]);
+      if (size !== undefined && isField) sizes.push([`${name}: ${selectors.trim()}`, Number(size) * 16]);
     }
   }
   assert.ok(sizes.length >= 5, JSON.stringify(sizes));
   assert.deepEqual(sizes.filter(([, size]) => size < 16), []);
 });
 
-/** A page in a browser of this maker. */
-function suited(vendor) {
+test('texts have no size in pixels, and layouts are chosen by the size of texts', () => {
+  const found = styles.flatMap(([name, css]) => [...css.matchAll(/(?:font-size|font):[^;}]*?\dpx[^;}]*|@(?:media|container)[^{]*?\dpx[^{]*/g)].map(([one]) => `${name}: ${one}`));
+  for (const [name, js] of filesOf('view/', '.js')) for (const [one] of js.matchAll(/matchMedia\([^)]*\dpx.*/g)) found.push(`${name}: ${one}`);
+  assert.deepEqual(found, []);
+});
+
+/** A page in a browser of this maker, and where it is iOS, the size of the system's texts there. */
+function suited(vendor, systemPx) {
+  const style = new Map();
+  const root = { style: { setProperty: (name, value) => style.set(name, value), removeProperty: (name) => style.delete(name) } };
+  globalThis.CSS = { supports: (name, value) => systemPx !== undefined && name === 'font' && value === '-apple-system-body' };
+  globalThis.getComputedStyle = () => ({ fontSize: style.get('font') === '-apple-system-body' ? `${systemPx}px` : '16px' });
   const viewport = { content: /name="viewport" content="([^"]*)"/.exec(readFileSync(new URL('index.html', PAGES), 'utf8'))[1] }, listeners = [];
   Object.defineProperty(globalThis, 'navigator', { value: { vendor }, configurable: true, writable: true });
-  globalThis.document = { querySelector: (selector) => (selector === 'meta[name=viewport]' ? viewport : null), addEventListener: (...of) => listeners.push(of) };
+  globalThis.document = { documentElement: root, querySelector: (selector) => (selector === 'meta[name=viewport]' ? viewport : null), addEventListener: (...of) => listeners.push(of) };
   suit();
-  return { viewport: viewport.content, listeners };
+  return { viewport: viewport.content, listeners, style: Object.fromEntries(style) };
 }
 
 test('a keyboard on the screen makes the page smaller, and WebKit gets no key that it does not know', () => {
@@ -60,6 +70,14 @@ test('a keyboard on the screen makes the page smaller, and WebKit gets no key th
 test('the page listens for touches, so that iOS shows what is pressed, and holds up no scrolling', () => {
   const [[type, , options]] = suited('Apple Computer, Inc.').listeners;
   assert.deepEqual([type, options], ['touchstart', { passive: true }]);
+});
+
+test('texts are as large as the system\'s on iOS, up to half as large again, and no smaller than without', () => {
+  for (const [systemPx, style] of [[17, {}], [14, {}], [13, {}], [20.4, { 'font-size': '120%' }], [53, { 'font-size': '150%' }], [undefined, {}]]) {
+    const set = suited('Apple Computer, Inc.', systemPx).style;
+    for (const [name, value] of Object.entries(set)) set[name] = `${Math.round(parseFloat(value))}%`;
+    assert.deepEqual(set, style, `${systemPx}`);
+  }
 });
 
 test('a folder can be chosen where there is a chooser for it, and not where the browser opens one for files', () => {

@@ -279,11 +279,22 @@ export const attempt = ({ store }) => (store.connections > 0 ? t.link.reconnecti
 export const choosesFolders = () => 'showDirectoryPicker' in window
   || ('webkitdirectory' in HTMLInputElement.prototype && !matchMedia('(pointer: coarse)').matches);
 
+/** The most by which texts grow with iOS: media queries know nothing of it, and stay those of small texts. */
+const MOST_SCALE = 1.5;
+
 /** Suits the page to its browser, once. */
 export function suit() {
   // The page makes room for a keyboard on the screen. WebKit does not, and has an error for the key in its console.
   const viewport = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name=viewport]'));
   if (!/^Apple/.test(navigator.vendor)) viewport.content += ', interactive-widget=resizes-content';
+  // iOS tells the size that somebody chose for texts by the size of its own, which is 17 px where nothing was chosen.
+  const root = document.documentElement;
+  if (CSS.supports('font', '-apple-system-body')) {
+    root.style.setProperty('font', '-apple-system-body');
+    const scale = parseFloat(getComputedStyle(root).fontSize) / 17;
+    root.style.removeProperty('font');
+    if (scale > 1) root.style.setProperty('font-size', `${Math.min(scale, MOST_SCALE) * 100}%`);
+  }
   // iOS shows what is pressed (`:active`) only in a page that listens for touches.
   document.addEventListener('touchstart', () => {}, { passive: true });
 }

@@ -120,7 +120,7 @@ export function poolPane(app) {
   input.addEventListener('input', onInput);
   // On a phone the keyboard takes half of the screen: what is found is to have the other half.
   input.addEventListener('focus', () => {
-    if (matchMedia('(pointer: coarse) and (max-width: 899px) and (min-height: 501px)').matches) setTimeout(() => tools.scrollIntoView({ block: 'start' }), 250);
+    if (matchMedia('(pointer: coarse) and (max-width: 56.1875em) and (min-height: 31.3125em)').matches) setTimeout(() => tools.scrollIntoView({ block: 'start' }), 250);
   });
   input.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && input.value !== '') {

@@ -193,7 +193,7 @@ export async function openMenu(app, button, track, entry) {
   node.addEventListener('keydown', (event) => step(node, event));
   document.body.append(node);
   node.showModal();
-  if (matchMedia('(min-width: 720px)').matches) standBeside(node, button);
+  if (matchMedia('(min-width: 45em)').matches) standBeside(node, button);
   const first = node.querySelector('button:not(:disabled)');
   if (first instanceof HTMLElement) first.focus({ preventScroll: true });
 }

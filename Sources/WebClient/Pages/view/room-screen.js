@@ -32,7 +32,7 @@ let chosen = 'requests';
  */
 export function roomScreen(app, reference) {
   // As in style/page.css and style/lists.css.
-  const wide = matchMedia('(min-width: 900px) and (min-height: 501px)');
+  const wide = matchMedia('(min-width: 56.25em) and (min-height: 31.3125em)');
   const name = h('h1', { dir: 'auto', tabindex: '-1' }, t.header.opening);
   const count = h('span.here-count');
   const here = h('button.here', { type: 'button', onclick: () => app.open('people') }, count);
