@@ -487,6 +487,31 @@ def people(stage):
 
 
 @narrow_scene
+def people_with_one_name(stage):
+    party = stage.party()
+    for name in ("Ana", "Ana", *["Anastasia Maria Theodora from next door"] * 2):
+        party.admit(party.line.session(name))
+    page = stage.page(party.path)
+    page.get_by_label("Your name").fill("Ana")
+    page.get_by_text("Somebody here has this name").wait_for()
+    yield "join-taken", page
+    mina = stage.dj(party)
+    steps.open_menu(mina, re.compile("^People"))
+    dialog(mina).get_by_role("searchbox").fill("ana")
+    dialog(mina).locator("li.person", has_text="Ana (").last.wait_for()
+    yield "people-one-name", mina
+    dialog(mina).locator("li.person", has_text="Ana (").last.get_by_role("button").click()
+    mina.get_by_role("button", name=re.compile("^Ban")).first.click()
+    mina.get_by_label(re.compile("Reason")).wait_for()
+    yield "people-one-name-ban", mina
+    page = stage.dj(party)
+    steps.open_menu(page, re.compile("^Your name"))
+    dialog(page).locator("input").fill("Ana")
+    page.get_by_text("Somebody here has this name").wait_for()
+    yield "menu-own-name-taken", page
+
+
+@narrow_scene
 def very_many_people(stage):
     party = stage.party(parties.large, tracks=58, members=400)
     page = stage.dj(party)

@@ -59,6 +59,7 @@ export const de = {
     looking: 'Du siehst nur zu.',
     nameMissing: 'Gib einen Namen ein, den andere sehen.',
     nameLong: 'Ein Name hat höchstens 40 Zeichen.',
+    nameTaken: 'So heißt hier schon jemand. Eine Zahl unterscheidet euch.',
     nameWrong: 'Ein Name braucht ein sichtbares Zeichen.',
     nameControl: (/** @type {string} */ code) => `Das Zeichen ${code} geht in einem Namen nicht: Es steuert den Text und ist nicht zu sehen.`,
     nameTag: (/** @type {string} */ code) => `Das Zeichen ${code} geht in einem Namen nicht: Es ist unsichtbar und gehört zu Flaggen wie der von England, Schottland und Wales.`,

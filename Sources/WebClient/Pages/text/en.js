@@ -43,6 +43,7 @@ export const t = {
     looking: 'You are looking in.',
     nameMissing: 'Type a name that others will see.',
     nameLong: 'A name has at most 40 characters.',
+    nameTaken: 'Somebody here has this name, too. A number tells you apart.',
     nameWrong: 'A name needs a character that can be seen.',
     nameControl: (/** @type {string} */ code) => `A name cannot have the character ${code}, which controls the text and is not shown.`,
     nameTag: (/** @type {string} */ code) => `A name cannot have the character ${code}, an invisible tag, as the flags of England, Scotland and Wales have.`,

@@ -4,6 +4,7 @@ import { t } from '../text/en-more.js';
 import { isolated, sentenceOf } from './dialog.js';
 import { h, text } from './dom.js';
 import { moment, unban } from './member.js';
+import { markOf, nameOf } from './names.js';
 
 /** @typedef {{member: number, name: string, role?: 'dj', until?: number, reason?: string, by?: number}} Ban */
 
@@ -81,19 +82,20 @@ export function banList(app, opened) {
     const holding = [...log.bans.values()].filter((ban) => ban.until === undefined || ban.until > now);
     list.replaceChildren(...holding.map((ban) => {
       const name = ban.name === '' || ban.name === '-' ? t.people.unnamed(String(ban.member)) : ban.name;
-      const by = ban.by === undefined ? undefined : room?.members.get(ban.by)?.name;
-      const lines = [ban.until === undefined ? t.people.bannedEver : t.people.bannedUntil(moment(ban.until)), by === undefined ? '' : t.people.bannedBy(isolated(by))];
+      const mark = room && ban.name !== '' ? markOf(room, ban, holding) : '';
+      const by = room?.members.get(ban.by ?? 0);
+      const lines = [ban.until === undefined ? t.people.bannedEver : t.people.bannedUntil(moment(ban.until)), room && by ? t.people.bannedBy(isolated(nameOf(room, by))) : ''];
       const mayUndo = room?.isOwner || ban.role !== 'dj';
       return h('li.ban', null,
         h('div.names', null,
-          h('bdi.title', { dir: 'auto' }, name),
+          h('span.title', null, h('bdi', { dir: 'auto' }, name), h('span', null, mark)),
           h('span.second', { dir: 'auto' }, lines.filter((line) => line !== '').join(' · ')),
           ban.reason === undefined ? null : h('q.ban-reason', { dir: 'auto' }, ban.reason)),
         mayUndo ? h('button.pill', {
           type: 'button',
-          'aria-label': t.people.undoNamed(name),
+          'aria-label': t.people.undoNamed(name + mark),
           onclick: async () => {
-            if (await unban(app, { member: ban.member, name }, opened())) {
+            if (await unban(app, { member: ban.member, name: name + mark }, opened())) {
               log.bans.delete(ban.member);
               show();
             }

@@ -3,7 +3,7 @@
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
 import { announce, floor, h, stylesheet, text } from './dom.js';
-import { refusedName, shownLength } from './names.js';
+import { refusedName, shownLength, takenHint } from './names.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -26,14 +26,15 @@ export function joinSheet(app, onCover, reason = '') {
   const known = named === UNNAMED ? used : named;
   const title = h('h2#join-title', { tabindex: '-1' });
   const wrong = h('p.wrong#join-wrong', { role: 'alert', hidden: true });
+  const taken = h('p.taken#join-taken', { role: 'status' });
   const field = /** @type {HTMLInputElement} */ (h('input.field#join-name', {
     value: known, dir: 'auto', maxlength: 120, autocomplete: 'nickname', autocapitalize: 'words', enterkeyhint: 'go',
-    spellcheck: 'false', required: true, 'aria-describedby': 'join-wrong',
+    spellcheck: 'false', required: true, 'aria-describedby': 'join-wrong join-taken',
   }));
   const label = h('span.label-text');
   const button = h('button.pill.primary', { type: 'submit' }, label);
   const form = h('form', { novalidate: true },
-    h('label.label', { for: 'join-name' }, t.join.name), field, wrong, button,
+    h('label.label', { for: 'join-name' }, t.join.name), field, wrong, taken, button,
     h('button.pill.quiet', { type: 'button', onclick: () => cover(false) }, t.join.look));
   const sheet = h('section.sheet', { role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': 'join-title' }, title, reason && h('p.sub', { role: 'status' }, reason), form);
   const node = h('div.sheet-back', sheet);
@@ -50,6 +51,7 @@ export function joinSheet(app, onCover, reason = '') {
       title.replaceChildren(before, h('bdi', room.name), after);
     }
     const name = field.value.trim();
+    text(taken, takenHint(room, name));
     text(label, busy ? t.join.joining : known && name === known ? t.join.joinAs(name) : t.join.join);
     button.disabled = busy || link.state !== 'live';
   };
@@ -119,7 +121,7 @@ export function joinSheet(app, onCover, reason = '') {
     }
   };
 
-  const stop = app.store.watch(PART.room | PART.presence | PART.link, show);
+  const stop = app.store.watch(PART.room | PART.members | PART.presence | PART.link, show);
   show();
   queueMicrotask(() => cover(true));
   return {

@@ -1,6 +1,7 @@
 import { PART, standingOf, startTimes } from '../room/room.js';
 import { t } from '../text/en.js';
 import { duration, h, number, svg, text } from './dom.js';
+import { nameOf } from './names.js';
 import { marks, sleeve } from './sleeve.js';
 import './windowed-list.js';
 
@@ -331,13 +332,14 @@ export function queuePane(app) {
   let preview = null;
 
   const shownOf = (/** @type {QueueEntry} */ entry, /** @type {number} */ index) => {
-    const track = app.store.room?.tracks.get(entry.track);
-    const member = entry.addedBy === undefined ? undefined : app.store.room?.members.get(entry.addedBy);
+    const { room } = app.store;
+    const track = room?.tracks.get(entry.track);
+    const member = room?.members.get(entry.addedBy ?? 0);
     const start = starts[index];
     return track ? {
       track,
       when: start === null || start === undefined ? '' : soon(start),
-      by: member && member.member !== app.store.room?.you?.member ? t.lists.addedBy(member.name) : '',
+      by: room && member && member.member !== room.you?.member ? t.lists.addedBy(nameOf(room, member)) : '',
     } : null;
   };
   const show = () => {

@@ -4,6 +4,7 @@ import { t } from '../text/en-more.js';
 import { choice } from './controls.js';
 import { confirm, dialog, isolated, sentenceOf } from './dialog.js';
 import { currentLocale, h, svg, text } from './dom.js';
+import { nameOf } from './names.js';
 
 /**
  * @typedef {import('./dom.js').App} App
@@ -87,9 +88,9 @@ export function openMember(app, member, list) {
       list.notice(sentenceOf(error));
     }
   };
-  const name = isolated(member.name);
+  const name = isolated(nameOf(room, member));
   const shown = dialog({
-    title: member.name,
+    title: nameOf(room, member),
     className: 'ask',
     body: h('div.menu', null,
       h('p.member-head', null, face, h('span', null, `${t.people[member.role]} · ${t.people.since(moment(member.joinedAt))}`)),
@@ -117,7 +118,8 @@ export function openMember(app, member, list) {
  * @param {boolean} isBan
  */
 function remove(app, member, list, isBan) {
-  const name = isolated(member.name);
+  const { room } = app.store;
+  const name = isolated(room ? nameOf(room, member) : member.name);
   const now = app.store.clock.now();
   let length = 'hour';
   const lengths = choice([
@@ -148,7 +150,7 @@ function remove(app, member, list, isBan) {
         asked.close();
         if (!isBan) return list.notice(t.people.removed(name));
         const told = durationMs === null ? t.people.nowBanned(name) : t.people.nowBannedUntil(name, moment(at + durationMs));
-        list.notice(told, { label: t.people.undo, act: () => unban(app, member, list) });
+        list.notice(told, { label: t.people.undo, act: () => unban(app, { member: member.member, name }, list) });
       } catch (error) {
         text(refusal, sentenceOf(error));
         act.disabled = false;

@@ -5,7 +5,7 @@ import { deleteDatabase } from '../store/database.js';
 import { t } from '../text/en-more.js';
 import { confirm, dialog, follow, isolated, sentenceOf } from './dialog.js';
 import { h, number, svg, text } from './dom.js';
-import { refusedName, shownLength } from './names.js';
+import { nameOf, refusedName, shownLength, takenHint } from './names.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -49,7 +49,7 @@ export function open(app, props = {}) {
       h('hr'),
       item(t.menu.preferences, 'theme', () => app.open('preferences')),
       ...(matchMedia('(hover: hover)').matches ? [item(t.menu.keys, 'keys', () => app.open('keys'), h('kbd', null, '?'))] : []),
-      item(t.menu.rename, 'edit', () => rename(app), h('bdi.menu-note', { dir: 'auto' }, nameOf(app))),
+      item(t.menu.rename, 'edit', () => rename(app), h('bdi.menu-note', { dir: 'auto' }, ownName(app))),
       h('hr'),
       ...(asMember && isOpen ? [item(t.menu.leave, 'leave', () => leave(app))] : []),
       item(t.menu.signOut, 'lock', () => signOut(app)),
@@ -66,7 +66,7 @@ export function open(app, props = {}) {
  * @param {App} app
  * @returns {string}
  */
-function nameOf(app) {
+function ownName(app) {
   const room = app.store.room;
   const member = room?.you ? room.members.get(room.you.member) : undefined;
   return member?.name ?? app.store.session?.name ?? '';
@@ -79,10 +79,12 @@ function nameOf(app) {
  */
 export function rename(app) {
   const input = h('input.field', {
-    type: 'text', id: 'own-name', value: nameOf(app), maxlength: 80, dir: 'auto', autocomplete: 'nickname', autofocus: true, required: true,
+    type: 'text', id: 'own-name', value: ownName(app), maxlength: 80, dir: 'auto', autocomplete: 'nickname', autofocus: true, required: true,
   });
   const refusal = h('p.setting-refusal', { id: 'own-name-refusal', role: 'alert' });
-  input.setAttribute('aria-describedby', 'own-name-refusal');
+  const taken = h('p.setting-about', { id: 'own-name-taken', role: 'status' });
+  input.setAttribute('aria-describedby', 'own-name-refusal own-name-taken');
+  input.addEventListener('input', () => text(taken, takenHint(app.store.room, input.value)));
   const save = h('button.pill.primary', { type: 'submit' }, t.menu.save);
   const form = h('form.stack', {
     novalidate: true,
@@ -105,7 +107,7 @@ export function rename(app) {
         save.disabled = false;
       }
     },
-  }, h('label.setting-name', { for: 'own-name' }, t.menu.renameLabel), input, refusal,
+  }, h('label.setting-name', { for: 'own-name' }, t.menu.renameLabel), input, taken, refusal,
   h('footer.dialog-foot', null, h('button.pill', { type: 'button', onclick: () => shown.close() }, t.menu.cancel), save));
   const shown = dialog({ title: t.menu.rename, body: form, className: 'ask' });
   queueMicrotask(() => input.select());
@@ -140,7 +142,7 @@ async function leave(app) {
   const room = app.store.room;
   if (!room) return;
   const next = room.isOwner ? heir(room) : null;
-  const means = room.isOwner ? (next ? t.menu.leaveOwner(isolated(next.name)) : t.menu.leaveLast) : '';
+  const means = room.isOwner ? (next ? t.menu.leaveOwner(isolated(nameOf(room, next))) : t.menu.leaveLast) : '';
   const sentence = h('div.stack', null, means === '' ? null : h('p', { dir: 'auto' }, means), h('p', null, means === t.menu.leaveLast ? t.menu.leaveClosed : t.menu.leaveText));
   if (!await confirm({ title: t.menu.leaveTitle, text: sentence, action: t.menu.leaveDo })) return;
   try {

@@ -3,6 +3,7 @@
 import { PART, positionAt } from '../room/room.js';
 import { isolated, t } from '../text/en.js';
 import { announce, duration, h, number, stylesheet, svg, text } from './dom.js';
+import { nameOf } from './names.js';
 import { sleeve, sleeveHues } from './sleeve.js';
 import './waveform.js';
 
@@ -229,7 +230,8 @@ export function onAir(app) {
    * @param {import('../wire/messages').OnAir} playback
    */
   const credits = (room, playback) => {
-    const name = playback.startedBy === undefined ? null : room.members.get(playback.startedBy)?.name ?? t.onAir.somebody;
+    const starter = room.members.get(playback.startedBy ?? 0);
+    const name = playback.startedBy === undefined ? null : starter ? nameOf(room, starter) : t.onAir.somebody;
     const key = `${playback.entry} ${name}`;
     if (key === credited) return;
     credited = key;
@@ -268,7 +270,7 @@ export function onAir(app) {
     if (why?.rule === 'votes') return t.onAir.mostVotes(number(why.votes));
     if (why?.rule === 'fair') {
       const member = why.member === null ? undefined : room.members.get(why.member);
-      return member ? t.onAir.turn(isolated(member.name), number(why.round)) : t.onAir.turnOfSomebody(number(why.round));
+      return member ? t.onAir.turn(isolated(nameOf(room, member)), number(why.round)) : t.onAir.turnOfSomebody(number(why.round));
     }
     return why?.rule === 'repeatAfterPlays' ? t.onAir.passedOver : t.onAir.whyUnknown;
   };

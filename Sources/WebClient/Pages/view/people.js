@@ -7,6 +7,7 @@ import { choice } from './controls.js';
 import { dialog, follow } from './dialog.js';
 import { h, number, svg, text } from './dom.js';
 import { openMember, paintFace } from './member.js';
+import { markOf, nameOf } from './names.js';
 import './windowed-list.js';
 
 /**
@@ -155,7 +156,7 @@ export function open(app) {
 function memberRow() {
   return h('li.person', null,
     h('span.person-face', { 'aria-hidden': 'true' }),
-    h('span.names', null, h('bdi.title', { dir: 'auto' }), h('span.second')),
+    h('span.names', null, h('span.title', null, h('bdi', { dir: 'auto' }), h('span')), h('span.second')),
     h('span.badge', { hidden: true }),
     h('button.round.person-more', { type: 'button', 'data-do': 'more', 'aria-haspopup': 'dialog', hidden: true }, svg('dots')));
 }
@@ -174,12 +175,13 @@ function fill(row, room, member) {
   row.classList.toggle('is-here', isHere === true);
   row.classList.toggle('is-away', isHere === false);
   paintFace(face, member);
-  text(names.firstElementChild, member.name);
+  text(names.firstElementChild.firstElementChild, member.name);
+  text(names.firstElementChild.lastElementChild, markOf(room, member));
   text(names.lastElementChild, [isYou ? t.people.you : '', isHere === undefined ? '' : isHere ? t.people.here : t.people.away].filter((part) => part !== '').join(' · '));
   badge.hidden = member.role === 'guest';
   badge.classList.toggle('owner', member.role === 'owner');
   text(badge, member.role === 'owner' ? t.people.owner : t.people.dj);
   more.hidden = !mayActOn(room, member);
-  const name = t.people.actOn(member.name);
+  const name = t.people.actOn(nameOf(room, member));
   if (more.getAttribute('aria-label') !== name) more.setAttribute('aria-label', name);
 }

@@ -6,6 +6,7 @@ import { t } from '../text/en-deck.js';
 import { choose, untilClosed } from './choose.js';
 import { announce, h, number, stylesheet, svg, text } from './dom.js';
 import { takeDrops } from './drop.js';
+import { nameOf } from './names.js';
 import { marks } from './sleeve.js';
 
 /** @typedef {import('./dom.js').App} App */
@@ -26,6 +27,17 @@ import { marks } from './sleeve.js';
 const GRACE_MS = 15_000;
 /** The longest title that is told whole, in scalars. */
 const LONGEST_TITLE = 40;
+
+/**
+ * The name of a member who is in the room.
+ *
+ * @param {import('../room/room.js').Room} room
+ * @param {number | null | undefined} number
+ */
+function named(room, number) {
+  const member = room.members.get(number ?? 0);
+  return member && nameOf(room, member);
+}
 
 /**
  * The line, and for a laptop what stands beside the transport.
@@ -88,7 +100,7 @@ export function playHere(app) {
    */
   const others = (room) => {
     const of = room.deck.member ?? last.member;
-    const name = room.members.get(of ?? 0)?.name;
+    const name = named(room, of);
     const isOwn = of !== undefined && of === room.you?.member;
     if (room.deck.member !== undefined) {
       const form = isOwn ? t.deck.otherOwn : name === undefined ? t.deck.lostSomebody : t.deck.other;
@@ -113,7 +125,7 @@ export function playHere(app) {
     const { missing, missingNext } = here;
     if (here.otherTab) return { form: t.deck.otherTab, icon: 'copy', buttons: [{ label: t.deck.hereInstead, act: () => start(true), strong: true }] };
     if (here.phase === 'lost') {
-      const name = room.members.get(here.lostTo ?? 0)?.name;
+      const name = named(room, here.lostTo);
       return {
         form: here.lostTo === room.you?.member ? t.deck.lostOwn : name === undefined ? t.deck.lostSomebody : t.deck.lost, name, icon: 'speaker',
         buttons: [{ label: t.deck.takeOver, act: () => start(true) }, { label: t.deck.ok, act: () => act((made) => made.dismiss()) }],
