@@ -273,8 +273,38 @@ def settle(page):
 
 
 def faults(page):
-    """What is wrong with what a page shows now: its layout, targets, and what axe finds."""
-    return layout_faults(page) + small_targets(page) + Axe(page).violations()
+    """What is wrong with what a page shows now: its layout, targets, what a translator would change, and what axe finds."""
+    return layout_faults(page) + small_targets(page) + translatable(page) + Axe(page).violations()
+
+
+def translatable(page):
+    """Titles, names and codes of the room, or of rooms in lists, that a browser's translator would change."""
+    return page.evaluate(FOREIGN)
+
+
+FOREIGN = """async () => {
+    const {app} = await import(document.querySelector('script[type=module]').src);
+    const {room} = app.store, songs = room ? [...room.tracks.values(), ...room.history] : [];
+    const words = new Set([location.host, room?.name, room?.code, ...songs.flatMap(song => [song.title, song.artist, song.album]),
+        ...[...room?.members.values() ?? []].map(member => member.name)].filter(word => word?.trim().length > 2));
+    for (const node of document.querySelectorAll('.room-card, .nearby-row')) {
+        for (const part of node.querySelectorAll('.name, .title, .playing:not(.quiet)')) words.add(part.textContent);
+        const dj = node.querySelector('.with, bdi.second')?.textContent.match(/^DJ:? (.+)/)?.[1];
+        if (dj) words.add(dj);
+    }
+    const texts = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT), found = [];
+    while (texts.nextNode()) {
+        const {data, parentElement} = texts.currentNode;
+        if (!data.trim() || parentElement.closest('[translate=no], script, style, textarea')) continue;
+        for (const word of words) {
+            const at = data.indexOf(word), isLetter = letter => /[\\p{L}\\d]/u.test(letter ?? '');
+            if (at >= 0 && !isLetter(data[at - 1]) && !isLetter(data[at + word.length])) {
+                found.push(`may be translated: ${word} in <${parentElement.localName} class="${parentElement.className}">${data.slice(0, 60)}`);
+            }
+        }
+    }
+    return found;
+}"""
 
 
 def layout_faults(page):

@@ -47,7 +47,7 @@ export function listForm(app, close) {
     const reasons = { tooLong: t.add.tooLong('300'), lengthLong: t.add.lengthLong, doubled: t.add.doubled, isHere: t.add.isHere };
     preview.replaceChildren(
       ...songs.slice(0, SHOWN).map((song) => h('div.row', null, sleeve(song), h('div.names', null,
-        h('span.title', { dir: 'auto' }, song.title), h('span.second', null, h('span.artist', { dir: 'auto' }, song.artist && song.album ? [h('bdi', song.artist), ' — ', h('bdi', song.album)] : song.artist ?? song.album))),
+        h('bdi.title', song.title), h('span.second', null, h('bdi.artist', null, song.artist && song.album ? [h('bdi', song.artist), ' — ', h('bdi', song.album)] : song.artist ?? song.album))),
         song.durationMs === undefined ? null : h('span.length', null, duration(song.durationMs)))),
       ...(songs.length > SHOWN ? [h('p.add-more', null, t.add.moreLines(number(songs.length - SHOWN)))] : []),
       ...(list.left.length > 0 ? [h('details.add-left', null, h('summary', null, svg('info'), t.add.skipped(list.left.length, number(list.left.length))),

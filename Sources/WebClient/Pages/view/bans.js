@@ -88,9 +88,9 @@ export function banList(app, opened) {
       const mayUndo = room?.isOwner || ban.role !== 'dj';
       return h('li.ban', null,
         h('div.names', null,
-          h('span.title', null, h('bdi', { dir: 'auto' }, name), h('span', null, mark)),
+          h('span.title', null, h('bdi', name), h('span', null, mark)),
           h('span.second', { dir: 'auto' }, lines.filter((line) => line !== '').join(' · ')),
-          ban.reason === undefined ? null : h('q.ban-reason', { dir: 'auto' }, ban.reason)),
+          ban.reason === undefined ? null : h('q.ban-reason', { dir: 'auto', translate: 'no' }, ban.reason)),
         mayUndo ? h('button.pill', {
           type: 'button',
           'aria-label': t.people.undoNamed(name + mark),

@@ -2,7 +2,7 @@
 
 import { t } from '../text/en-more.js';
 import { sheetOpened } from './back.js';
-import { duration, h, stylesheet, svg } from './dom.js';
+import { duration, h, stylesheet, svg, text } from './dom.js';
 
 /** @typedef {{label: string, act: () => void}} NoticeAction */
 /** @typedef {{node: HTMLDialogElement, close: () => void,
@@ -75,7 +75,7 @@ export function dialog({ title, body, foot, wide = false, className = '', onClos
    */
   function notice(sentence, action) {
     clearTimeout(timer);
-    status.replaceChildren(sentence ?? '');
+    text(status, sentence ?? '');
     if (sentence === null) return;
     if (action) {
       status.append(h('button.text-button', {

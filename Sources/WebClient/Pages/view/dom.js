@@ -40,7 +40,8 @@ const PROPERTIES = new Set(['value', 'checked', 'disabled', 'hidden', 'selected'
  *
  * A property that begins with `on` is a listener. `class` adds classes, `dataset` sets data attributes, `vars` sets
  * custom properties. `false`, `null` and `undefined` leave an attribute out, except for `aria-…`, where `false` is
- * written. The properties may be left out.
+ * written. The properties may be left out. Titles, names and codes stand in a `bdi`, or in an element with
+ * `translate: 'no'`: a browser that translates the page leaves them.
  *
  * @param {string} spec  tag, classes and id
  * @param {Record<string, any> | Child} [props]
@@ -54,6 +55,7 @@ export function h(spec, props, ...children) {
     if (mark[0] === '#') element.id = mark.slice(1);
     else element.classList.add(mark.slice(1));
   }
+  if (tag === 'bdi' || tag === 'code' || tag === 'kbd') element.setAttribute('translate', 'no');
   if (props !== null && typeof props === 'object' && !(props instanceof Node) && !Array.isArray(props)) {
     set(element, props);
   } else {
@@ -100,24 +102,64 @@ function append(element, children) {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
     if (Array.isArray(child)) append(element, child);
-    else element.append(child instanceof Node ? child : String(child));
+    else element.append(...(child instanceof Node ? [child] : parts(String(child))));
   }
 }
+
+/**
+ * A sentence in parts: a `bdi` for each of the names and titles that `isolated` has put into it.
+ *
+ * @param {string} sentence
+ * @returns {(string | HTMLElement)[]}
+ */
+function parts(sentence) {
+  /** @type {(string | HTMLElement)[]} */
+  const found = [];
+  let start = 0, open = 0;
+  for (const { 0: mark, index = 0 } of sentence.matchAll(/[\u2066-\u2069]/g)) {
+    if (mark !== '\u2069') {
+      open += 1;
+      if (open > 1) continue;
+      found.push(sentence.slice(start, index));
+      start = index;
+    } else if (open > 0) {
+      open -= 1;
+      if (open > 0) continue;
+      found.push(h('bdi', null, document.createTextNode(sentence.slice(start, index + 1))));
+      start = index + 1;
+    }
+  }
+  found.push(sentence.slice(start));
+  return found.filter((part) => part !== '');
+}
+
+/**
+ * What was written where a translator has since put elements of its own.
+ *
+ * @type {WeakMap<Element, string>}
+ */
+const written = new WeakMap();
 
 /**
  * Writes an element's text, only where it differs.
  *
  * @param {Element} node
  * @param {string | number} string
+ * @param {boolean} [isForeign] whether the words are not the page's own, but a title or a name; only for elements that hold either
  */
-export function text(node, string) {
+export function text(node, string, isForeign) {
   const value = String(string);
+  if (isForeign !== undefined && isForeign !== (node.getAttribute('translate') === 'no')) set(/** @type {HTMLElement} */ (node), { translate: isForeign && 'no' });
   const first = node.firstChild;
   if (first instanceof Text && first.nextSibling === null) {
-    if (first.data !== value) first.data = value;
+    if (first.data === value) return;
+    if (!value.includes('\u2068')) first.data = value;
+    else node.replaceChildren(...parts(value));
   } else if (node.textContent !== value) {
-    node.textContent = value;
+    if (written.get(node) === value && node.querySelector('font')) return;
+    node.replaceChildren(...parts(value));
   }
+  written.set(node, value);
 }
 
 /** @type {WeakMap<Element, Map<any, any>>} */
@@ -335,7 +377,7 @@ export function announce(string) {
     timer = 0;
     heardAt = performance.now();
     const live = document.getElementById('live');
-    if (live) live.textContent = live.textContent === waiting ? `${waiting}\u00a0` : waiting;
+    if (live) live.replaceChildren(...parts(live.textContent === waiting ? `${waiting}\u00a0` : waiting));
   };
   timer = window.setTimeout(say, Math.max(0, heardAt + 3000 - performance.now()));
 }

@@ -193,7 +193,7 @@ function fill(app, row, song, day, titles) {
     row.dataset.face = face_of;
     face.replaceChildren(sleeve(/** @type {any} */ ({ title, artist: named?.artist })));
   }
-  text(names.children[0], title);
+  text(names.children[0], title, named !== undefined);
   text(names.children[1], named?.artist ?? '');
   const clock = new Intl.DateTimeFormat(currentLocale(), { timeStyle: 'short' });
   const reason = missed.has(`${room.id} ${song.entry}`) ? t.history.missing : song.reason === 'ended' ? t.history.ended : song.reason === 'skipped' ? t.history.skipped(duration(song.playedMs)) : t.history.replaced(duration(song.playedMs));

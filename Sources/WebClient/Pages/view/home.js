@@ -2,7 +2,7 @@
 
 import { t } from '../text/en-more.js';
 import { codeForm, waysOn } from './code-form.js';
-import { sentenceOf } from './dialog.js';
+import { isolated, sentenceOf } from './dialog.js';
 import { h, keyed, number, stylesheet, svg, text } from './dom.js';
 import { sleeve, sleeveHues } from './sleeve.js';
 
@@ -214,7 +214,7 @@ function roomList(id, title) {
  */
 function roomCard(room) {
   return h('li', null, h('a.room-card', { href: `/r/${room.code}` },
-    h('span.face'), h('span.words', null, h('span.name', { dir: 'auto' }), h('span.playing', { dir: 'auto' }), h('span.about', null, h('span.online'), h('span.with', { dir: 'auto' }))),
+    h('span.face'), h('span.words', null, h('bdi.name'), h('span.playing', { dir: 'auto' }), h('span.about', null, h('span.online'), h('span.with', { dir: 'auto' }))),
     h('span.role')));
 }
 
@@ -230,13 +230,13 @@ function fillCard(card, room) {
   if (face.dataset.shows !== shows) {
     face.dataset.shows = shows;
     face.replaceChildren(playing ? sleeve(playing) : h('span.sleeve.bare', null, svg('bars')));
-    part('playing').replaceChildren(...(playing?.artist ? [h('bdi', playing.title), ' · ', h('bdi', playing.artist)] : [playing?.title ?? t.onAir.nothing]));
+    part('playing').replaceChildren(...(playing?.artist ? [h('bdi', playing.title), ' · ', h('bdi', playing.artist)] : [playing ? h('bdi', playing.title) : t.onAir.nothing]));
   }
   text(part('name'), room.name);
   part('playing').classList.toggle('quiet', !playing);
   text(part('online'), t.home.listeners(room.listeners, number(room.listeners)));
   part('online').classList.toggle('nobody', room.listeners === 0);
-  text(part('with'), room.djName ? t.home.dj(room.djName) : '');
+  text(part('with'), room.djName ? t.home.dj(isolated(room.djName)) : '');
   text(part('role'), room.role && room.role !== 'guest' ? t.home.roles[room.role] : '');
 }
 

@@ -1,7 +1,7 @@
 /** The sheet before the room, for somebody who is not a member: a name, and in. */
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { isolated, t } from '../text/en.js';
 import { announce, floor, h, stylesheet, text } from './dom.js';
 import { refusedName, shownLength, takenHint } from './names.js';
 
@@ -52,7 +52,7 @@ export function joinSheet(app, onCover, reason = '') {
     }
     const name = field.value.trim();
     text(taken, takenHint(room, name));
-    text(label, busy ? t.join.joining : known && name === known ? t.join.joinAs(name) : t.join.join);
+    text(label, busy ? t.join.joining : known && name === known ? t.join.joinAs(isolated(name)) : t.join.join);
     button.disabled = busy || link.state !== 'live';
   };
 
@@ -85,7 +85,7 @@ export function joinSheet(app, onCover, reason = '') {
       await app.store.send({ type: 'join', name });
       used = name;
       const room = app.store.room?.name ?? '';
-      announce(t.announce.joined(room));
+      announce(t.announce.joined(isolated(room)));
       if (name !== app.store.session?.name) {
         app.http.renameSession(name).then((/** @type {any} */ session) => { app.store.session = session; }, () => {});
       }

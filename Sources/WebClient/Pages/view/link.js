@@ -1,7 +1,7 @@
 /** What the page says while it has no connection, and when there will be none any more. */
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { isolated, t } from '../text/en.js';
 import { announce, attempt, floor, h, stylesheet, svg, text } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
@@ -116,13 +116,13 @@ export function ended(app) {
       node = card('lock', t.refusals.insecure, h('a.pill.primary', { href: `https://${location.host}${location.pathname}` }, t.link.open));
       break;
     case 'no_cookies':
-      node = card('lock', t.refusals.no_cookies, h('p', t.link.cookiesMore(location.host)), anew(t.link.again), home());
+      node = card('lock', t.refusals.no_cookies, h('p', t.link.cookiesMore(isolated(location.host))), anew(t.link.again), home());
       break;
     case 'cookie_lost':
       node = card('info', t.refusals.cookie_lost, h('p', t.link.cookieLostMore), anew(t.link.again), home());
       break;
     case 'foreign':
-      node = card('info', t.link.foreign, h('p', t.link.foreignMore(location.origin)), again(), home());
+      node = card('info', t.link.foreign, h('p', t.link.foreignMore(isolated(location.origin))), again(), home());
       break;
     default:
       node = card('info', t.link.failed, again(), home());

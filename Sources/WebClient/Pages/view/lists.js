@@ -1,5 +1,5 @@
 import { PART, standingOf, startTimes } from '../room/room.js';
-import { t } from '../text/en.js';
+import { isolated, t } from '../text/en.js';
 import { duration, h, number, svg, text } from './dom.js';
 import { nameOf } from './names.js';
 import { marks, sleeve } from './sleeve.js';
@@ -70,8 +70,8 @@ export function pane(kind, title) {
 export function trackRow(kind, isDJ) {
   const rank = kind === 'request' ? h('span.rank', { 'aria-hidden': 'true' }) : null;
   const face = h('span.sleeve', { 'aria-hidden': 'true' });
-  const title = h('span.title', { dir: 'auto' });
-  const artist = h('span.artist', { dir: 'auto' });
+  const title = h('bdi.title');
+  const artist = h('bdi.artist');
   const when = h('span.when');
   const by = kind === 'entry' ? h('span.by') : null;
   const votes = kind === 'entry' ? null : h('span.votes');
@@ -339,7 +339,7 @@ export function queuePane(app) {
     return track ? {
       track,
       when: start === null || start === undefined ? '' : soon(start),
-      by: room && member && member.member !== room.you?.member ? t.lists.addedBy(nameOf(room, member)) : '',
+      by: room && member && member.member !== room.you?.member ? t.lists.addedBy(isolated(nameOf(room, member))) : '',
     } : null;
   };
   const show = () => {

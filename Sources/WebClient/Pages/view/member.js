@@ -64,7 +64,7 @@ export function paintFace(face, member) {
 export function openMember(app, member, list) {
   const room = app.store.room;
   if (!room) return;
-  const face = h('span.person-face', { 'aria-hidden': 'true' });
+  const face = h('span.person-face', { 'aria-hidden': 'true', translate: 'no' });
   paintFace(face, member);
   /**
    * @param {string} name
@@ -90,7 +90,7 @@ export function openMember(app, member, list) {
   };
   const name = isolated(nameOf(room, member));
   const shown = dialog({
-    title: nameOf(room, member),
+    title: isolated(nameOf(room, member)),
     className: 'ask',
     body: h('div.menu', null,
       h('p.member-head', null, face, h('span', null, `${t.people[member.role]} · ${t.people.since(moment(member.joinedAt))}`)),

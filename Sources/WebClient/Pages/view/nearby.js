@@ -168,7 +168,7 @@ export function nearbyScreen(app) {
 function makeRow(room) {
   return h('li', null, h('a.nearby-row', { href: `/r/${room.code}`, dataset: { room: room.id } },
     h('span.nearby-sleeve', { 'aria-hidden': 'true' }),
-    h('span.names', null, h('bdi.title', { dir: 'auto' }), h('bdi.second', { dir: 'auto' })),
+    h('span.names', null, h('bdi.title', { dir: 'auto' }), h('span.second', { dir: 'auto' })),
     h('span.nearby-end', null, h('span.nearby-far'), h('span.second'))));
 }
 
@@ -186,7 +186,7 @@ function fillRow(row, room) {
   if (face.dataset.of !== looks) {
     face.dataset.of = looks;
     face.replaceChildren(song ? sleeve(song) : svg('music'));
-    if (song) names.lastElementChild.replaceChildren(...(song.artist ? [h('bdi', song.title), ' — ', h('bdi', song.artist)] : [song.title]));
+    if (song) names.lastElementChild.replaceChildren(...(song.artist ? [h('bdi', song.title), ' — ', h('bdi', song.artist)] : [h('bdi', song.title)]));
   }
   if (!song) text(names.lastElementChild, room.djName ? t.home.dj(isolated(room.djName)) : t.onAir.nothing);
   text(end.firstElementChild, distance(room.distanceMeters));

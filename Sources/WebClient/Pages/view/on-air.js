@@ -190,7 +190,7 @@ export function onAir(app) {
     tint(track ? sleeveHues(track) : REST);
     cover.replaceChildren(track ? sleeve(track) : h('span.sleeve.bare', { 'aria-hidden': 'true' }, svg('music')));
     const title = track?.title ?? t.onAir.nothing;
-    text(song, title);
+    text(song, title, track !== undefined);
     song.title = title.length > 40 ? title : '';
     const size = [...title].length;
     song.classList.toggle('long', size > 26 && size <= 70);
@@ -201,7 +201,7 @@ export function onAir(app) {
     who.replaceChildren();
     credited = '';
     wave.letGo();
-    if (!first) announce(!track ? t.onAir.nothing : asked.has(track.track) ? t.announce.yours(title) : t.announce.song(title, track.artist ?? ''));
+    if (!first) announce(!track ? t.onAir.nothing : asked.has(track.track) ? t.announce.yours(isolated(title)) : t.announce.song(isolated(title), track.artist ? isolated(track.artist) : ''));
     first = false;
     if (track) asked.delete(track.track);
     document.title = track ? `${isolated(title)} · ${isolated(room.name)}` : `${room.name} · Backline`;

@@ -155,8 +155,8 @@ export function open(app) {
 /** A row without a member. */
 function memberRow() {
   return h('li.person', null,
-    h('span.person-face', { 'aria-hidden': 'true' }),
-    h('span.names', null, h('span.title', null, h('bdi', { dir: 'auto' }), h('span')), h('span.second')),
+    h('span.person-face', { 'aria-hidden': 'true', translate: 'no' }),
+    h('span.names', null, h('span.title', null, h('bdi'), h('span')), h('span.second')),
     h('span.badge', { hidden: true }),
     h('button.round.person-more', { type: 'button', 'data-do': 'more', 'aria-haspopup': 'dialog', hidden: true }, svg('dots')));
 }

@@ -161,10 +161,10 @@ export function roomScreen(app, reference) {
     if (link.state === 'ended') return;
     here.dataset.link = shown?.closedAt !== undefined ? 'closed' : link.state;
     if (!shown) return;
-    text(name, shown.name);
+    text(name, shown.name, true);
     text(count, t.header.here(number(shown.online)));
     here.setAttribute('aria-label', t.header.people(number(shown.online)));
-    text(code, shown.code);
+    text(code, shown.code, true);
     code.setAttribute('aria-label', t.header.share(shown.code));
     if (shown.closedAt !== undefined) stylesheet('later').then(() => { notice.hidden = false; });
     room.classList.toggle('closed', shown.closedAt !== undefined);

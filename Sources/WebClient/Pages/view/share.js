@@ -2,7 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
-import { dialog, follow } from './dialog.js';
+import { dialog, follow, isolated } from './dialog.js';
 import { h, svg, text } from './dom.js';
 import { LONGEST, qrCode } from './qr.js';
 
@@ -24,7 +24,7 @@ export function isLoopback(hostname) {
 
 /** Why nobody gets here by this page's address, and what to do; null where other devices can. */
 export function whyUnreachable() {
-  return isLoopback(location.hostname) ? h('div.unreachable', null, h('p', null, t.share.unreachable(location.host)), h('p', null, t.share.reach)) : null;
+  return isLoopback(location.hostname) ? h('div.unreachable', null, h('p', null, t.share.unreachable(isolated(location.host))), h('p', null, t.share.reach)) : null;
 }
 
 /**
@@ -60,9 +60,9 @@ export function open(app) {
     },
   }, svg('copy'), copied);
   copied.setAttribute('aria-live', 'polite');
-  const address = h('a.share-link', { href: link, onclick: (/** @type {Event} */ event) => event.preventDefault() }, link.replace(/^https?:\/\//, ''));
+  const address = h('a.share-link', { translate: 'no', href: link, onclick: (/** @type {Event} */ event) => event.preventDefault() }, link.replace(/^https?:\/\//, ''));
   const note = h('p.share-note');
-  const code = h('p.share-code', { 'aria-label': t.share.code(room.code) },
+  const code = h('p.share-code', { translate: 'no', 'aria-label': t.share.code(room.code) },
     ...[...room.code].map((letter, at) => h('span', { class: at === room.code.length / 2 ? 'half' : '' }, letter)));
   const send = 'share' in navigator ? h('button.pill.primary', {
     type: 'button',

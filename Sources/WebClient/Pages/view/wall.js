@@ -19,7 +19,7 @@ export async function open(app) {
   if (!first) return;
   // Full screen first: what enters the top layer later stands above.
   await Promise.all([document.documentElement.requestFullscreen?.({ navigationUI: 'hide' }).catch(() => {}), stylesheet('dialogs')]);
-  const name = h('h2.wall-name', { dir: 'auto' });
+  const name = h('h2.wall-name', { dir: 'auto', translate: 'no' });
   const here = h('p.wall-here');
   const face = h('div.wall-sleeve');
   const state = h('p.wall-state');
@@ -30,8 +30,8 @@ export async function open(app) {
   const node = /** @type {HTMLDialogElement} */ (h('dialog.wall', { 'aria-label': t.share.wall },
     h('div.wall-join', null,
       whyUnreachable() ?? h('div.qr-card', null, roomCode(first.code)),
-      h('p.wall-code', null, first.code),
-      whyUnreachable() ? null : h('p.wall-link', null, linkOf(first.code).replace(/^https?:\/\//, ''))),
+      h('p.wall-code', { translate: 'no' }, first.code),
+      whyUnreachable() ? null : h('p.wall-link', { translate: 'no' }, linkOf(first.code).replace(/^https?:\/\//, ''))),
     h('div.wall-room', null, h('div', null, name, here), song),
     h('p.wall-leave', null, t.share.leaveWall)));
 
@@ -50,8 +50,8 @@ export async function open(app) {
     }
     text(state, playback.status === 'paused' ? t.onAir.paused : t.onAir.onAir);
     state.hidden = track === undefined;
-    text(title, track?.title ?? t.onAir.nothing);
-    text(artist, track?.artist ?? (track || whyUnreachable() ? '' : t.share.silentAbout));
+    text(title, track?.title ?? t.onAir.nothing, track !== undefined);
+    text(artist, track?.artist ?? (track || whyUnreachable() ? '' : t.share.silentAbout), track !== undefined);
     const following = nextTrack(room);
     text(next, following && track ? t.share.next(isolated(following.title)) : '');
   };
