@@ -53,6 +53,7 @@ test('texts have no size in pixels, and layouts are chosen by the size of texts'
 function suited(vendor, systemPx) {
   const style = new Map();
   const root = { style: { setProperty: (name, value) => style.set(name, value), removeProperty: (name) => style.delete(name) } };
+  globalThis.window = {};
   globalThis.CSS = { supports: (name, value) => systemPx !== undefined && name === 'font' && value === '-apple-system-body' };
   globalThis.getComputedStyle = () => ({ fontSize: style.get('font') === '-apple-system-body' ? `${systemPx}px` : '16px' });
   const viewport = { content: /name="viewport" content="([^"]*)"/.exec(readFileSync(new URL('index.html', PAGES), 'utf8'))[1] }, listeners = [];

@@ -242,3 +242,57 @@ def test_a_first_visit_that_is_slow_has_lost_nothing(visit, party, house):
     expect(page.locator("#live")).to_contain_text("Connecting…")
     assert not [one for one in page.evaluate("window.said") if "lost" in one]
     expect(page.get_by_text("Reconnecting…")).to_have_count(0)
+
+
+#: A keyboard of so many pixels as iOS has it: it covers the page's lower edge, and only `visualViewport` knows.
+KEYBOARD = """height => {
+    if (!window.keyboard) {
+        window.keyboard = Object.assign(new EventTarget(), {height: innerHeight, offsetTop: 0, scale: 1});
+        Object.defineProperty(window, 'visualViewport', {value: window.keyboard});
+    }
+    window.keyboard.height = innerHeight - height;
+    window.keyboard.dispatchEvent(new Event('resize'));
+}"""
+
+
+@pytest.mark.parametrize("device, height", [(browsers.PHONE, 336), (NARROW, 260), (ON_ITS_SIDE, 220)], ids=lambda one: getattr(one, "name", one))
+def test_a_keyboard_that_covers_the_page_covers_no_button_of_what_is_typed(visit, party, house, device, height):
+    room = party(parties.rooftop, house, settings={"guestsMayAdd": True})
+    left = device.height - height
+
+    def reachable(page, button):
+        page.evaluate(KEYBOARD, height)
+        browsers.settle(page)
+        button.scroll_into_view_if_needed()
+        box = button.bounding_box()
+        return box["y"] >= 0 and box["y"] + box["height"] <= left + 1
+
+    options = {"device": device, "reduced_motion": "reduce"}
+    page = visit(house, **options)
+    page.add_init_script(f"({KEYBOARD})(0)")
+    page.goto(room.path)
+    page.get_by_label("Your name").fill("Ana")
+    assert reachable(page, page.get_by_role("button", name="Join", exact=True))
+    page = visit(house, person=room.mina, **options)
+    page.add_init_script(f"({KEYBOARD})(0)")
+    page.goto(room.path)
+    steps.on_air(page, "Maré Alta")
+    steps.open_menu(page, re.compile("^Your name"))
+    assert reachable(page, page.get_by_role("button", name="Save"))
+    page.keyboard.press("Escape")
+    steps.pane(page, "pool").get_by_role("button", name="Add music").click()
+    page.locator("dialog[open] label", has_text="One song").click()
+    assert reachable(page, page.locator("dialog[open] .dialog-foot button:visible"))
+    assert reachable(page, page.get_by_label("Length"))
+    page.keyboard.press("Escape")
+    page.evaluate(KEYBOARD, 0)
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--keyboard')") == "0px"
+
+
+def test_the_start_page_fits_on_a_phone_on_its_side(visit, party, house):
+    party(parties.rooftop, house)
+    for device in ON_ITS_SIDE, browsers.Device("large, on its side", 932, 430, 2, True):
+        page = visit(house, "/", device=device)
+        page.get_by_text("Rooftop at Ribeira").first.wait_for()
+        assert browsers.layout_faults(page) == []
+        expect(page.get_by_label("Code").first).to_be_in_viewport(ratio=1)

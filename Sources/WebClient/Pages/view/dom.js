@@ -321,6 +321,31 @@ export const attempt = ({ store }) => (store.connections > 0 ? t.link.reconnecti
 export const choosesFolders = () => 'showDirectoryPicker' in window
   || ('webkitdirectory' in HTMLInputElement.prototype && !matchMedia('(pointer: coarse)').matches);
 
+/** Where the window shows less than this, in px, heads and feet of dialogs scroll with what is between them. */
+const LOW = 320;
+
+/**
+ * Tells the styles how much of the window's lower edge a keyboard on the screen covers (`--keyboard`), where it does not
+ * make the page smaller, and whether little is left (`low`).
+ *
+ * @param {HTMLElement} root
+ */
+function watchKeyboard(root) {
+  const view = window.visualViewport;
+  let covered = 0;
+  const measure = () => {
+    // What two fingers have enlarged is not covered.
+    if (!view || view.scale > 1.01) return;
+    const now = Math.max(0, Math.round(innerHeight - view.height - view.offsetTop));
+    root.classList.toggle('low', view.height < LOW);
+    if (now === covered) return;
+    covered = now;
+    root.style.setProperty('--keyboard', `${covered}px`);
+  };
+  for (const type of ['resize', 'scroll']) view?.addEventListener(type, measure);
+  measure();
+}
+
 /** The most by which texts grow with iOS: media queries know nothing of it, and stay those of small texts. */
 const MOST_SCALE = 1.5;
 
@@ -337,6 +362,7 @@ export function suit() {
     root.style.removeProperty('font');
     if (scale > 1) root.style.setProperty('font-size', `${Math.min(scale, MOST_SCALE) * 100}%`);
   }
+  watchKeyboard(root);
   // iOS shows what is pressed (`:active`) only in a page that listens for touches.
   document.addEventListener('touchstart', () => {}, { passive: true });
 }
