@@ -2,7 +2,7 @@
  * Wires the page: language, theme, session, the room's link, the screens, and what they get as `app`.
  *
  * Modules are imported when the program runs, not before it: where a file is gone (another release is served now), the
- * page is loaded again, once in 30 s at most.
+ * page is loaded again, once in 30 s at most. Where the server has it, the browser does not let it through: the page says so.
  */
 
 /** @typedef {{ node: HTMLElement, destroy(): void }} Screen */
@@ -41,7 +41,8 @@ const [{ t }, { announce, isFree, keyOf, number, setLocale, stylesheet, suit }, 
 const page = /** @type {HTMLElement} */ (document.getElementById('page'));
 
 /**
- * Resolves as `Promise.all` does. Where a module is missing the page is loaded again, and this never resolves.
+ * Resolves as `Promise.all` does. Where a module is missing the page is loaded again, or says what is wrong, and this
+ * never resolves.
  *
  * @template {readonly unknown[]} T
  * @param {readonly [...{ [K in keyof T]: Promise<T[K]> }]} imports
@@ -53,19 +54,23 @@ async function all(imports) {
     const unstyled = [...document.querySelectorAll('link[rel=stylesheet]')].some((link) => !(/** @type {any} */ (link).sheet));
     if (!unstyled || (await loadAgain()) !== 'soon') return loaded;
   } catch {
-    if ((await loadAgain()) !== 'soon') setTimeout(() => location.reload(), RELOAD_EVERY_MS);
+    const outcome = await loadAgain();
+    if (outcome === 'blocked') document.querySelector('.halted')?.classList.add('now');
+    else if (outcome !== 'soon') setTimeout(() => location.reload(), RELOAD_EVERY_MS);
   }
   return new Promise(() => {});
 }
 
 /**
- * Loads the page again where the server answers and the last time is long ago.
+ * Loads the page again where the server has another release, and the last time is long ago.
  *
- * @returns {Promise<'soon' | 'not again' | 'offline'>} whether it does, or why it does not
+ * @returns {Promise<'soon' | 'not again' | 'offline' | 'blocked'>} whether it does, or why it does not; `blocked`: the
+ *   server has this release
  */
 async function loadAgain() {
-  const there = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then((r) => r.ok, () => false);
-  if (!there) return 'offline';
+  const status = await fetch(import.meta.url, { method: 'HEAD', cache: 'no-store' }).then((answer) => answer.status, () => 0);
+  if (status >= 200 && status < 300) return 'blocked';
+  if (status !== 404) return 'offline';
   if (losesFiles()) return 'not again';
   try {
     const last = Number(sessionStorage.getItem('backline.loadedAgain'));
@@ -174,8 +179,8 @@ function write(key, value) {
 // -- What every view gets
 
 /**
- * Imports a module on demand. Where it cannot be had the page is loaded again, and this never resolves; where that does
- * not help, the page says so, and this is null.
+ * Imports a module on demand. Where another release is served the page is loaded again, and this never resolves; where
+ * that does not help, the page says so, and this is null.
  *
  * @template T
  * @param {() => Promise<T>} importing
@@ -188,9 +193,10 @@ async function load(importing) {
     const outcome = await loadAgain();
     if (outcome === 'soon') return new Promise(() => {});
     if (outcome === 'offline') app.refused(error);
-    else if (outcome === 'not again') {
-      const told = losesFiles() ? `${t.link.newPage} ${/** @type {any} */ (t).deck.reloadLoses}` : t.link.newPage;
-      app.toast(told, { label: t.link.reload, action: () => { isLoadingAgain = !losesFiles(); location.reload(); } });
+    else {
+      const told = outcome === 'blocked' ? t.link.blocked : t.link.newPage;
+      const loses = losesFiles() ? ` ${/** @type {any} */ (t).deck.reloadLoses}` : '';
+      app.toast(told + loses, { label: t.link.reload, action: () => { isLoadingAgain = !losesFiles(); location.reload(); } });
     }
     return null;
   }
