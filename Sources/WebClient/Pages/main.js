@@ -194,7 +194,7 @@ async function load(importing) {
     if (outcome === 'soon') return new Promise(() => {});
     if (outcome === 'offline') app.refused(error);
     else {
-      const told = outcome === 'blocked' ? t.link.blocked : t.link.newPage;
+      const told = outcome === 'blocked' ? t.link.heldBack : t.link.newPage;
       const loses = losesFiles() ? ` ${/** @type {any} */ (t).deck.reloadLoses}` : '';
       app.toast(told + loses, { label: t.link.reload, action: () => { isLoadingAgain = !losesFiles(); location.reload(); } });
     }

@@ -142,7 +142,7 @@ export const de = {
     failed: 'Der Raum ließ sich nicht öffnen.',
     again: 'Noch einmal',
     newPage: 'Die Seite wurde nicht ganz geladen.',
-    blocked: 'Ein Teil der Seite wurde nicht geladen. Vielleicht hält ihn eine Erweiterung dieses Browsers zurück.',
+    heldBack: 'Ein Teil der Seite wurde nicht geladen. Vielleicht hält ihn eine Erweiterung dieses Browsers zurück.',
     reload: 'Neu laden',
     close: 'Schließen',
   },

@@ -126,7 +126,7 @@ export const t = {
     failed: 'The room could not be opened.',
     again: 'Try again',
     newPage: 'The page could not be loaded completely.',
-    blocked: 'A part of the page was not loaded. An extension of this browser may hold it back.',
+    heldBack: 'A part of the page was not loaded. An extension of this browser may hold it back.',
     reload: 'Load again',
     close: 'Close',
   },
