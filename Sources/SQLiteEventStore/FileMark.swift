@@ -1,26 +1,25 @@
 import EventStorage
 import GRDB
 import GRDBSQLite
-import Synchronization
 
-/// Tells whether a database's file and its write-ahead log belong together.
+/// Tells, with ``FileHeader/schemaVersion``, whether a database's file and its write-ahead log belong together.
 ///
 /// SQLite does not: it applies any log that is intact to the file beside it, also to a copy that was put back while the
 /// log of a later state stayed. The mark is the file's `user_version`, which SQLite keeps in its first 100 bytes and
-/// otherwise ignores. An *era* is the time from one complete move of the log into the file to the next. The first
-/// transaction of an era, which is also the first of the log, names the era before it as its base; the last one before
-/// a move says so. So a file without its log has the mark of the end of the era that the log is based on, and a copy,
-/// which has the log's state, does not.
+/// otherwise ignores. An *era* begins when all of a log was moved into the file, and when a file without a log is opened
+/// to be written. The last transaction before a move says that it is that; the first of the next era, which is also the
+/// first of the log, names the era before it as its base. So the file that a log is of has the end of its base, or is in
+/// its era.
 ///
-/// Eras are random numbers of 14 bits: of wrongly restored files one in some 16,000 is not found.
+/// Eras are random numbers of 14 bits ([why](../../Documentation/Decisions/0041-a-file-and-the-log-beside-it.md)).
 struct FileMark: Equatable {
-    /// What the last transaction of the era was made for, in the order in which they come.
+    /// What the last transaction was made for.
     enum State: Int {
         /// Anything.
         case open
-        /// The log's move into the file.
+        /// The log's move into the file, after which the log goes on.
         case moved
-        /// The log's last move before the database was closed.
+        /// The log's move into the file, after which there is none, or the beginning of a file without one.
         case whole
     }
 
@@ -66,61 +65,23 @@ struct FileMark: Equatable {
 
 /// What of a database's first page tells it from another.
 struct FileHeader: Equatable {
+    /// The numbers of schemas that a file without a log is given one of: SQLite counts on from there.
+    static let drawnVersions = 1 << 20..<1 << 30
+    /// More changes of a schema than there are in one log.
+    private static let mostChanges = 10_000
+
     var mark: FileMark
-    /// SQLite's number of the schema, which a copy made by SQLite does not share.
+    /// SQLite's number of the schema: a copy that SQLite makes has another one, 1 mostly, or the next.
     var schemaVersion: Int
 
     /// Whether this, read with the write-ahead log, can be of a file that without it has the other.
     func fits(file: FileHeader) -> Bool {
-        guard file.mark.era == mark.era else { return file.mark.era == mark.base && file.mark.state != .open }
-        // A move that was begun has left a part of the log in the file, or all of it.
-        guard file.mark.state == .open else { return file.mark.state.rawValue <= mark.state.rawValue }
-        return file.mark.era == 0 || file.schemaVersion == schemaVersion
-    }
-}
-
-/// Counts the pages in the write-ahead log of the connection that writes.
-final class LogLength: Sendable {
-    /// SQLite's own bound, from which on it would move the log by itself.
-    static let bound = 1_000
-
-    private let pages = Atomic(0)
-    /// The file's header, when it was looked at last.
-    private let file = Mutex<FileHeader?>(nil)
-    /// The length from which on the log is to be moved.
-    private let bound = Atomic(LogLength.bound)
-
-    /// Counts the commits of a connection, which must not outlive this; SQLite no longer moves its log by itself.
-    func count(commitsOf db: Database) {
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe sqlite3_wal_hook(
-            db.sqliteConnection,
-            { context, _, _, pages in
-                if let context = unsafe context {
-                    unsafe Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue()
-                        .pages.store(Int(pages), ordering: .relaxed)
-                }
-                return SQLITE_OK
-            }, context)
-    }
-
-    /// Whether the log is still the file's: a copy may have been written over it.
-    func isOf(_ db: Database) throws -> Bool {
-        let header = try db.fileHeader()
-        return try file.withLock { known in
-            guard known != header else { return true }
-            guard try db.markOfFileAndLog() != nil else { return false }
-            known = header
-            return true
-        }
-    }
-
-    /// Moves a long log into the file; does nothing if that fails, and tries again when the log has grown.
-    func moveIfLong(_ db: Database) {
-        let before = pages.load(ordering: .relaxed)
-        guard before >= bound.load(ordering: .relaxed) else { return }
-        let isMoved = (try? db.moveLog(.passive)) ?? false
-        bound.store(isMoved ? Self.bound : before + Self.bound, ordering: .relaxed)
+        guard file != self, file.mark.era != 0 || mark.era != 0 else { return true }
+        let isCopy = !(0...Self.mostChanges).contains(schemaVersion - file.schemaVersion)
+        let hasEnded = file.mark.state != .open
+        // In the log's own era, the file has a part of the log, all of it, or none.
+        return !isCopy
+            && (file.mark.era == mark.era ? !hasEnded || mark.state != .open : hasEnded && file.mark.era == mark.base)
     }
 }
 
@@ -134,24 +95,31 @@ extension Database {
         guard try markOfFileAndLog() != nil else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the file was replaced while it was open")
         }
-        let file = try fileHeader().mark
-        let begun = try change { mark in
-            // What was copied while the database was closed is of the era before.
-            let mark = mark.state == .whole && file == mark ? mark.next() : mark
-            return mark.becoming(isLast ? .whole : .moved)
-        }
-        guard let mark = begun else { return false }
+        let begun = try change { $0.becoming(mode == .truncate ? .whole : .moved) }
         defer {
-            // Unless another process that moves the log was faster. A move that is told to have ended, and of which the
-            // file has nothing, would look like one with an end.
-            _ = try? change { current in
-                let hasEnded = (try? fileHeader().mark == mark) ?? false
-                if current != mark || hasEnded && isLast { return nil }
-                return hasEnded ? mark.next() : mark.becoming(.open)
+            if !isLast {
+                // Another process may have moved the log meanwhile. Where a part is left, the log's era goes on: the file
+                // may get the rest at any time.
+                _ = try? change { try $0 == begun && fileHeader().mark == begun ? $0.next() : nil }
             }
         }
         let pages = try checkpoint(mode)
         return pages.walFrameCount == pages.checkpointedFrameCount
+    }
+
+    /// Begins an era in a file without a log, so that copies of it, made before or later, are told from it.
+    ///
+    /// It writes the file itself, and does nothing while another process has it open.
+    func beginEra() throws {
+        // Held until the connection is closed: nobody may begin a log in between.
+        try execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+        guard try String.fetchOne(self, sql: "PRAGMA journal_mode = DELETE") == "delete" else { return }
+        try inTransaction(.exclusive) {
+            let next = try header().mark.next().becoming(.whole)
+            try execute(sql: "PRAGMA user_version = \(next.userVersion)")
+            try execute(sql: "PRAGMA schema_version = \(Int.random(in: FileHeader.drawnVersions))")
+            return .commit
+        }
     }
 
     /// The mark of the file with its write-ahead log; nil if the log is another file's.
@@ -179,7 +147,7 @@ extension Database {
     }
 
     /// The header in the file, whatever the write-ahead log has.
-    fileprivate func fileHeader() throws -> FileHeader {
+    func fileHeader() throws -> FileHeader {
         // https://sqlite.org/fileformat2.html#the_database_header
         let bytes = try unsafe [UInt8](unsafeUninitializedCapacity: 100) { buffer, count in
             var file: UnsafeMutablePointer<sqlite3_file>?
@@ -200,19 +168,12 @@ extension Database {
         return FileHeader(mark: FileMark(number(at: 60)) ?? FileMark(), schemaVersion: number(at: 40))
     }
 
-    /// Makes sure that there is a log, in which GRDB would otherwise make and drop a table, so that SQLite's number of
-    /// the schema were another than the file's.
-    func beginLog() throws {
-        try execute(sql: "PRAGMA journal_mode = WAL")
-        try change { $0 }
-    }
-
     /// Writes what the mark becomes, unless that is nil, and returns it.
     @discardableResult
-    private func change(_ body: (FileMark) -> FileMark?) throws -> FileMark? {
+    private func change(_ body: (FileMark) throws -> FileMark?) throws -> FileMark? {
         var mark: FileMark?
         try inTransaction(.immediate) {
-            mark = body(try header().mark)
+            mark = try body(header().mark)
             guard let mark else { return .rollback }
             try execute(sql: "PRAGMA user_version = \(mark.userVersion)")
             return .commit

@@ -27,33 +27,43 @@ package final class SQLiteStore: EventStore {
     private let statisticsPool: DatabasePool
     /// The file that was opened: its device and number.
     private let file: FileIdentity?
-    /// Whether the file was found without the write-ahead log that it once had.
-    private let lacksLog: Bool
+    /// The file's header when it was looked at last.
+    private let header = Mutex<FileHeader?>(nil)
     /// Calls that have begun and not ended.
     private let underWay = DispatchGroup()
     /// Whether the owner has closed the store.
     private let isClosed = Atomic(false)
 
     private init(
-        path: String, pool: DatabasePool, log: LogLength, statisticsPool: DatabasePool, lacksLog: Bool
+        path: String, pool: DatabasePool, log: LogLength, statisticsPool: DatabasePool
     ) {
         self.path = path
         self.pool = pool
         self.log = log
         self.statisticsPool = statisticsPool
-        self.lacksLog = lacksLog
         file = FileIdentity(of: path)
     }
 
     /// Throws if the file that is open is not at its path any more, or another one was written over it: what is written
     /// to it would be lost, or mixed with the other.
     private func checkPlace(_ db: Database) throws {
-        if let file, file.isSame(as: FileIdentity(of: path)), try log.isOf(db) { return }
+        if let file, file.isSame(as: FileIdentity(of: path)), try isStill(db) { return }
         throw StorageFault.unreachable(
             .init(
                 code: "ENOENT",
                 message:
                     "\(path) was moved away or replaced while it was open: stop the server before the file is touched"))
+    }
+
+    /// Whether the file, which a copy may have been written over, is still the one that the log is of.
+    private func isStill(_ db: Database) throws -> Bool {
+        let now = try db.fileHeader()
+        return try header.withLock { known in
+            guard known != now else { return true }
+            guard try db.markOfFileAndLog() != nil else { return false }
+            known = now
+            return true
+        }
     }
 
     // MARK: Life
@@ -64,16 +74,27 @@ package final class SQLiteStore: EventStore {
     /// The schema is not changed.
     ///
     /// - Throws: ``StorageFault/unreachable(_:)`` if the directory or the file cannot be made, read or written,
-    ///   ``StorageFault/corrupt(_:)`` if the file is not an SQLite database, is another program's, or has a write-ahead
-    ///   log beside it that is not its own; all name the path.
-    package static func open(directory: String) async throws(StorageFault) -> SQLiteStore {
-        try await open(directory: directory, lockTimeout: 5)
+    ///   ``StorageFault/corrupt(_:)`` if the file is not an SQLite database, is another program's, has a write-ahead log
+    ///   beside it that is not its own, or lacks its log; all name the path.
+    package static func open(
+        directory: String, to use: Use = .writing
+    ) async throws(StorageFault) -> SQLiteStore {
+        try await open(directory: directory, to: use, lockTimeout: 5)
+    }
+
+    /// What a store is opened for.
+    package enum Use: Sendable {
+        /// Only to read, perhaps beside a process that writes.
+        case reading
+        case writing
+        /// To write also where the file is found without the write-ahead log that it had: it is lost.
+        case writingWithoutLog
     }
 
     /// Opens the database, with a limit in seconds for waiting for the file's locks, and with what is called between two
-    /// tries to open a file that another process has locked; see ``open(directory:)``.
+    /// tries to open a file that another process has locked; see ``open(directory:to:)``.
     static func open(
-        directory: String, lockTimeout: Double,
+        directory: String, to use: Use = .writing, lockTimeout: Double,
         pause: @escaping @Sendable () -> Void = { Thread.sleep(forTimeInterval: .random(in: 0.001...0.02)) }
     ) async throws(StorageFault) -> SQLiteStore {
         let result: Result<SQLiteStore, StorageFault> = await withCheckedContinuation { continuation in
@@ -83,8 +104,7 @@ package final class SQLiteStore: EventStore {
                         try makeDirectory(directory)
                         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
                         let path = URL(filePath: directory).appending(path: fileName).resolvingSymlinksInPath().path
-                        let logLength = FileIdentity(of: path + "-wal")?.length
-                        guard FileIdentity(of: path)?.length ?? 0 > 0 || logLength ?? 0 == 0 else {
+                        guard !hasLog(path) || FileIdentity(of: path)?.length ?? 0 > 0 else {
                             // SQLite would remove the log.
                             throw corrupt(
                                 """
@@ -93,11 +113,9 @@ package final class SQLiteStore: EventStore {
                                 """)
                         }
                         try keepToOwner(path)
-                        let (pool, log, mark) = try openPool(path: path, lockTimeout: lockTimeout, pause: pause)
+                        let (pool, log) = try openPool(path: path, use, lockTimeout: lockTimeout, pause: pause)
                         let statisticsPool = try openReaders(path: path, lockTimeout: lockTimeout)
-                        return SQLiteStore(
-                            path: path, pool: pool, log: log, statisticsPool: statisticsPool,
-                            lacksLog: logLength == nil && mark.state == .moved)
+                        return SQLiteStore(path: path, pool: pool, log: log, statisticsPool: statisticsPool)
                     })
             }
         }
@@ -105,8 +123,8 @@ package final class SQLiteStore: EventStore {
     }
 
     private static func openPool(
-        path: String, lockTimeout: Double, pause: () -> Void
-    ) throws(StorageFault) -> (DatabasePool, LogLength, FileMark) {
+        path: String, _ use: Use, lockTimeout: Double, pause: () -> Void
+    ) throws(StorageFault) -> (DatabasePool, LogLength) {
         var configuration = Configuration()
         configuration.label = "backline.sqlite"
         configuration.busyMode = .timeout(lockTimeout)
@@ -117,19 +135,29 @@ package final class SQLiteStore: EventStore {
         let began = ContinuousClock.now
         while true {
             do {
-                let mark = try check(path: path, lockTimeout: lockTimeout)
-                let first = try DatabaseQueue(path: path, configuration: configuration)
-                if FileIdentity(of: path + "-wal")?.length ?? 0 == 0 { try first.inDatabase { try $0.beginLog() } }
+                let lacksLog = try check(path: path, lockTimeout: lockTimeout).state == .moved && !hasLog(path)
+                // Another process may have begun a log meanwhile, or ended its own: then it is looked at again.
+                guard
+                    try !lacksLog || use == .writingWithoutLog
+                        || check(path: path, lockTimeout: lockTimeout).state != .moved || hasLog(path)
+                else {
+                    throw corrupt(
+                        """
+                        \(path) is here without its write-ahead log (\(path)-wal), which has what was written last: put \
+                        it back, or run 'backline epoch renew' to go on without it
+                        """)
+                }
+                if use != .reading, !hasLog(path) { try? beginEra(path: path, configuration) }
                 let pool = try DatabasePool(path: path, configuration: configuration)
-                // Not before: the last connection that is closed empties the log.
-                try first.close()
                 let log = LogLength()
                 try pool.writeWithoutTransaction { db in
                     // DatabasePool sets NORMAL, with which the last commits can be lost if the machine crashes.
                     try db.execute(sql: "PRAGMA synchronous = FULL")
                     log.count(commitsOf: db)
+                    // From now on the file has an end at which it is not whole without a log.
+                    if use != .reading { _ = try? db.moveLog(.passive) }
                 }
-                return (pool, log, mark)
+                return (pool, log)
             } catch let error as DatabaseError
                 where error.resultCode == .SQLITE_BUSY && ContinuousClock.now - began < .seconds(lockTimeout)
             {
@@ -140,6 +168,20 @@ package final class SQLiteStore: EventStore {
                 throw StorageFault(error, context: "the database \(path) cannot be opened")
             }
         }
+    }
+
+    /// Whether there is something in the database's write-ahead log.
+    private static func hasLog(_ path: String) -> Bool {
+        FileIdentity(of: path + "-wal")?.length ?? 0 > 0
+    }
+
+    private static func beginEra(path: String, _ configuration: Configuration) throws {
+        var configuration = configuration
+        // Whoever has the file open keeps it open.
+        configuration.busyMode = .immediateError
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.inDatabase { try $0.beginEra() }
+        try queue.close()
     }
 
     /// Refuses a file that is another program's, or that its write-ahead log does not fit, before anything is changed.
@@ -236,7 +278,7 @@ package final class SQLiteStore: EventStore {
                     returning: Result {
                         // With the last connection, SQLite moves the log by itself if that connection may write: it must
                         // not where the log is not the file's.
-                        if fault != nil { try pool.close() }
+                        if !emptyingLog || fault != nil { try pool.close() }
                         try statisticsPool.close()
                         try pool.close()
                         return fault
@@ -257,20 +299,6 @@ package final class SQLiteStore: EventStore {
         } catch {
             return StorageFault(error, context: "the write-ahead log cannot be emptied")
         }
-    }
-
-    /// Makes this process the one that writes: what was copied before is told from what is written from now on.
-    ///
-    /// - Throws: ``StorageFault/corrupt(_:)`` if the file was found without its write-ahead log.
-    package func claim() async throws(StorageFault) {
-        guard !lacksLog else {
-            throw Self.corrupt(
-                """
-                \(path) is here without its write-ahead log (\(path)-wal), which has what was written last: put it back, \
-                or run 'backline epoch renew' to go on without it
-                """)
-        }
-        try await outsideTransaction { try $0.moveLog(.passive) }
     }
 
     // MARK: Health

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LogMaintenance
+import SQLiteEventStore
 
 /// `backline epoch`: makes earlier positions invalid.
 struct Epoch: AsyncParsableCommand {
@@ -22,7 +23,7 @@ struct Epoch: AsyncParsableCommand {
         var room: String?
 
         func run() async throws {
-            try await store.withLog(.writing) { archive in
+            try await store.withLog(.writingWithoutLog) { archive in
                 var random = SystemRandomNumberGenerator()
                 if let room {
                     guard try await EpochRenewer.renew(archive.room(room), in: archive, random: &random) else {

@@ -6,6 +6,7 @@ import RoomDomain
 import RoomLog
 import RoomService
 import RoomWire
+import SQLiteEventStore
 
 /// `backline events`: prints a room's log, for people and scripts.
 struct Events: AsyncParsableCommand {

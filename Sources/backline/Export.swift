@@ -1,5 +1,6 @@
 import ArgumentParser
 import LogMaintenance
+import SQLiteEventStore
 
 /// `backline export`: writes the whole log as lines of JSON.
 struct Export: AsyncParsableCommand {

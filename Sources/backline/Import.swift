@@ -1,5 +1,6 @@
 import ArgumentParser
 import LogMaintenance
+import SQLiteEventStore
 
 /// `backline import`: reads an exported log into an empty store.
 struct Import: AsyncParsableCommand {

@@ -134,7 +134,6 @@ struct Serve: AsyncParsableCommand {
         do {
             try await prepareSchema(of: opened, logger: logger)
             try await checkWriting(opened, logger: logger)
-            try await opened.claim()
             try await serve(opened, settings, roomSettings, threads: threads, workers, logger)
         } catch {
             await workers.stop()

@@ -70,13 +70,13 @@ enum StorePlace {
     case postgres(PostgresConfiguration)
 
     /// Opens the store; does not check its schema.
-    func open() async throws -> OpenStore {
+    func open(to use: SQLiteStore.Use = .writing) async throws -> OpenStore {
         switch self {
         case .memory:
             return .memory(MemoryEventStore())
         case .sqlite(let directory):
             do {
-                return .sqlite(try await SQLiteStore.open(directory: directory))
+                return .sqlite(try await SQLiteStore.open(directory: directory, to: use))
             } catch {
                 let reason = "--data: the event log in \(directory) cannot be opened: \(error.explanation)"
                 guard case .corrupt = error else { throw Failure.usage(reason) }
@@ -155,17 +155,6 @@ enum OpenStore {
             return try store.makeNodeBus()
         } catch {
             throw Failure.unavailable("PostgreSQL cannot be used: \(error.explanation)")
-        }
-    }
-
-    /// Makes this process the one that writes the embedded store.
-    func claim() async throws {
-        guard case .sqlite(let store) = self else { return }
-        do {
-            try await store.claim()
-        } catch {
-            guard case .corrupt = error else { throw Failure(error) }
-            throw Failure.configuration(error.explanation)
         }
     }
 

@@ -8,19 +8,14 @@ import SchemaFiles
 
 // Helpers for subcommands that use a log beside the server, or in its place.
 extension StoreSettings {
-    /// The way in which a tool uses the log.
-    enum Access {
-        /// Servers may run meanwhile.
-        case reading
-        /// Servers may run on the same database, but not on the same embedded store.
-        case writing
-    }
-
     /// Opens the log, runs `body` with it, and closes it.
     ///
-    /// The log must exist, with the schema that this program knows. Faults of the store end the program with code 69.
-    func withLog<Value>(_ access: Access, _ body: (any LogArchive) async throws -> Value) async throws -> Value {
-        try await withStore(access) { try await body($0.archive) }
+    /// Servers may run meanwhile; to write, on the same database, but not on the same embedded store. The log must exist,
+    /// with the schema that this program knows. Faults of the store end the program with code 69.
+    func withLog<Value>(
+        _ use: SQLiteStore.Use, _ body: (any LogArchive) async throws -> Value
+    ) async throws -> Value {
+        try await withStore(use) { try await body($0.archive) }
     }
 
     /// The same, with the store's statistics, which servers may count meanwhile; at most `jobs` calls at a time.
@@ -37,19 +32,19 @@ extension StoreSettings {
     }
 
     private func withStore<Value>(
-        _ access: Access, connections: Int = 2, _ body: (OpenStore) async throws -> Value
+        _ use: SQLiteStore.Use, connections: Int = 2, _ body: (OpenStore) async throws -> Value
     ) async throws -> Value {
         let place = try place().forTools(connections: connections)
-        let opened = try await place.open()
-        let lock = access == .writing ? try place.lock() : nil
+        let opened = try await place.open(to: use)
+        let lock = use == .reading ? nil : try place.lock()
         defer { _ = lock }
         do {
             try await Self.checkSchema(of: opened)
             let value = try await body(opened)
-            await opened.close(emptyingLog: access == .writing)
+            await opened.close(emptyingLog: use != .reading)
             return value
         } catch {
-            await opened.close(emptyingLog: access == .writing)
+            await opened.close(emptyingLog: use != .reading)
             guard let fault = error as? StorageFault else { throw error }
             throw Failure(fault)
         }

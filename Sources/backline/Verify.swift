@@ -1,5 +1,6 @@
 import ArgumentParser
 import LogMaintenance
+import SQLiteEventStore
 
 /// `backline verify`: checks whether the log is undamaged.
 struct Verify: AsyncParsableCommand {

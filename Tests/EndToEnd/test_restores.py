@@ -19,7 +19,6 @@ class Evening:
         self.store = ("--store", "sqlite", "--data", str(self.folder))
         self.servers = servers
         self.server = servers("--plain", store=self.store).start()
-        self.rooms = {}
 
     def use(self, moves=False):
         """Makes a room of which the whole is acknowledged; with `moves`, so large that the log moves into the file."""
@@ -30,7 +29,6 @@ class Evening:
                 {"source": "disc", "sourceId": f"{turn} {n}", "title": f"{n} " + "x" * 200} for n in range(100)])
             for name in range(30 if moves else 1):
                 ana.command(room, "rename", name=f"Room {turn} {name}")
-        self.rooms[room] = ana.events(room)[-1]["seq"]
         return room
 
     def copy(self, name, statement=None):
@@ -49,6 +47,12 @@ class Evening:
 
     def start(self):
         return self.servers("--plain", store=self.store)
+
+    def has(self, person, room):
+        """Whether the server has a room, which the person may not look into."""
+        status = person.request("GET", f"/v1/rooms/{room}").status
+        assert status in (200, 403, 404), status
+        return status != 404
 
     def verify(self):
         done = self.run("verify")
@@ -83,9 +87,17 @@ def clean_stop(evening):
 
 
 @pytest.mark.parametrize("moves", [False, True], ids=["small log", "large log"])
+@pytest.mark.parametrize("was_restored", [False, True], ids=["first time", "again"])
 @pytest.mark.parametrize("make", [sqlite_backup, sqlite_vacuum, clean_stop])
-def test_a_copy_beside_the_log_of_a_killed_server_is_refused_until_the_log_is_removed(evening, make, moves):
+def test_a_copy_beside_the_log_of_a_killed_server_is_refused_until_the_log_is_removed(
+        evening, make, was_restored, moves):
     before = evening.use()
+    if was_restored:
+        copy = sqlite_backup(evening)
+        assert evening.server.stop() == 0
+        shutil.move(copy, evening.file)
+        assert evening.run("epoch", "renew").returncode == 0
+        evening.server = evening.start().start()
     copy = make(evening)
     after = evening.use(moves)
     evening.server.kill()
@@ -103,9 +115,9 @@ def test_a_copy_beside_the_log_of_a_killed_server_is_refused_until_the_log_is_re
     assert evening.run("epoch", "renew").returncode == 0
     evening.verify()
     server = evening.start().start()
-    assert server.request("GET", f"/v1/rooms/{after}").status in (401, 404)
     ana = server.session("Ana")
-    assert ana.create_room() and before in evening.rooms
+    assert [evening.has(ana, room) for room in (before, after)] == [True, False]
+    ana.create_room()
     assert server.stop() == 0
     evening.verify()
 
@@ -137,12 +149,15 @@ def test_a_log_of_before_beside_the_file_is_refused(evening):
 
 
 def test_a_file_without_its_log_is_refused_until_an_operator_goes_on_without_it(evening):
+    assert evening.server.stop() == 0
+    evening.server = evening.start().start()
     evening.use()
     evening.server.kill()
     for name in ("wal", "shm"):
         evening.file.with_name(f"backline.sqlite-{name}").unlink()
-    line = refusal(evening.run("serve", "--plain", "--port", "0"))
-    assert "is here without its write-ahead log" in line and "epoch renew" in line
+    for tool in ("serve", "serve", "verify", "migrate", "serve"):
+        line = refusal(evening.run(tool))
+        assert "is here without its write-ahead log" in line and "epoch renew" in line
     assert evening.run("epoch", "renew").returncode == 0
     assert evening.start().start().stop() == 0
     evening.verify()
@@ -176,9 +191,40 @@ def test_a_killed_servers_files_are_right_as_they_are_and_elsewhere(evening, mov
             server = evening.start().start()
             ana = server.session("Ben")
             ana.create_room()
-            assert ana.request("GET", f"/v1/rooms/{room}").status in (200, 403), "the room is there"
+            assert evening.has(ana, room)
             server.kill()
         evening.verify()
+
+
+def test_a_copy_of_an_earlier_release_is_brought_along(evening):
+    room = evening.use()
+    copy = evening.copy("copy")
+    evening.server.kill()
+    for path in evening.folder.glob("backline.sqlite*"):
+        path.unlink()
+    shutil.copy(copy, evening.file)
+    with contextlib.closing(sqlite3.connect(evening.file)) as old, old:
+        # The last migration, undone.
+        old.executescript("DELETE FROM schema_migrations WHERE number = 11; ALTER TABLE heads DROP COLUMN tail")
+    assert evening.run("migrate").returncode == 0
+    assert evening.run("epoch", "renew").returncode == 0
+    server = evening.start().start()
+    assert evening.has(server.session("Ben"), room)
+    server.kill()
+    evening.verify()
+
+
+def test_another_program_may_move_the_log_and_change_the_schema(evening):
+    evening.use()
+    with contextlib.closing(sqlite3.connect(evening.file)) as operator:
+        operator.execute("PRAGMA wal_checkpoint(FULL)")
+        operator.execute("ANALYZE")
+    room = evening.use()
+    evening.server.kill()
+    server = evening.start().start()
+    assert evening.has(server.session("Ben"), room)
+    server.kill()
+    evening.verify()
 
 
 def test_a_copy_that_replaces_all_is_right(evening):

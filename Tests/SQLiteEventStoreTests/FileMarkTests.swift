@@ -28,30 +28,35 @@ import Testing
         }
     }
 
+    private static let schema = FileHeader.drawnVersions.lowerBound
+
     @Test(
         arguments: [
-            // Nothing of the log was moved.
-            (second, first.becoming(.moved), 5, true), (second, first.becoming(.whole), 5, true),
-            (second.becoming(.moved), first.becoming(.moved), 5, true),
+            // Nothing of the log was moved: the file has the end of the era before.
+            (second, first.becoming(.moved), 0, true), (second, first.becoming(.whole), 0, true),
+            (second.becoming(.moved), first.becoming(.moved), 0, true),
             // A migration is in the log.
-            (second, first.becoming(.moved), 4, true),
+            (second, first.becoming(.moved), -20, true), (second, second, -20, true),
             // A part of the log was moved, or all of it, and another one has not begun.
-            (second, second, 5, true), (second.becoming(.moved), second, 5, true),
-            (second.becoming(.moved), second.becoming(.moved), 5, true),
-            (second.becoming(.whole), second.becoming(.moved), 5, true),
-            // Copies that SQLite has made: in the middle of the log's era, and before it.
-            (second, second, 4, false), (second, first, 5, false), (second, FileMark(), 5, false),
-            // A log of before that the file has already, and one of another file.
-            (second, second.becoming(.moved), 5, false), (second, second.becoming(.whole), 5, false),
-            (second.becoming(.moved), second.becoming(.whole), 5, false),
-            (first, second.becoming(.moved), 5, false), (second, FileMark().next().becoming(.moved), 5, false),
+            (second, second, 0, true), (second.becoming(.moved), second, 0, true),
+            (second.becoming(.moved), second.becoming(.whole), 0, true),
+            (second.becoming(.whole), second.becoming(.moved), 0, true),
+            // Copies that SQLite has made: they have another number.
+            (second, second, 1 - schema, false), (second, second, 1, false),
+            (second.becoming(.moved), second.becoming(.moved), 1 - schema, false),
+            (second, first.becoming(.moved), 1 - schema, false),
+            // Copies of the file from before: in the middle of an era, and without a mark.
+            (second, first, 0, false), (second, FileMark(), 0, false),
+            // A log of before, all of which the file has, and one of another file.
+            (second, second.becoming(.moved), 0, false), (second, second.becoming(.whole), 0, false),
+            (first, second.becoming(.moved), 0, false), (second, FileMark().next().becoming(.moved), 0, false),
             // A store of an earlier release.
-            (FileMark(), FileMark(), 4, true), (FileMark().becoming(.moved), FileMark(), 4, true),
-            (first, FileMark().becoming(.moved), 5, true), (first, FileMark(), 5, false),
+            (FileMark(), FileMark(), -40, true), (FileMark().becoming(.moved), FileMark(), -40, true),
+            (first, FileMark().becoming(.moved), 0, true), (first, FileMark(), 0, false),
         ] as [(FileMark, FileMark, Int, Bool)])
-    func `a log is told from another file's`(log: FileMark, file: FileMark, schema: Int, fits: Bool) {
-        let header = FileHeader(mark: log, schemaVersion: 5)
-        #expect(header.fits(file: FileHeader(mark: file, schemaVersion: schema)) == fits)
+    func `a log is told from another file's`(log: FileMark, file: FileMark, difference: Int, fits: Bool) {
+        let header = FileHeader(mark: log, schemaVersion: Self.schema)
+        #expect(header.fits(file: FileHeader(mark: file, schemaVersion: Self.schema + difference)) == fits)
     }
 
     @Test func `a log that a reader holds back fits its file, before and after the rest is moved`() async throws {
@@ -89,30 +94,72 @@ import Testing
     @Test func `a long log is moved, and a short one is not`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            try await store.claim()
-            func fileMark() async throws -> Data {
-                try Data(contentsOf: URL(filePath: store.path))[60..<64]
-            }
-            let before = try await fileMark()
+            let before = try fileMark(in: store)
             try await store.insert(session())
-            #expect(try await fileMark() == before)
+            #expect(try fileMark(in: store) == before)
             // Each probe writes some 16 pages.
             for _ in 0..<2 * LogLength.bound / 16 { try await store.probeWriting() }
-            #expect(try await fileMark() != before)
+            #expect(try fileMark(in: store) != before)
             try await expectFits(store)
             try await store.close()
         }
     }
 
-    @Test func `opening a copy leaves SQLite's number of its schema as it is`() async throws {
+    @Test func `a file without a log begins an era when it is opened to be written, and only then`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            let before = try await store.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") }
+            let made = try await store.read { try $0.fileHeader() }
+            #expect(FileHeader.drawnVersions.contains(made.schemaVersion))
             try await store.close()
+
+            let closed = try fileMark(in: store)
+            let reader = try await SQLiteStore.open(directory: directory, to: .reading)
+            #expect(try await reader.read { try $0.fileHeader() }.mark == closed)
+            // Not while somebody else has it open.
+            let second = try await SQLiteStore.open(directory: directory)
+            let (before, beside) = (made.schemaVersion, try await second.read { try $0.fileHeader() }.schemaVersion)
+            #expect((before..<before + 1_000).contains(beside))
+            try await second.close(emptyingLog: false)
+            try await reader.close()
+
             let again = try await SQLiteStore.open(directory: directory)
-            #expect(try await again.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") } == before)
+            let header = try await again.read { try $0.fileHeader() }
+            #expect(header.mark.era != closed?.era && header.schemaVersion != made.schemaVersion)
             try await again.close()
         }
+    }
+
+    @Test func `a store in use is told from a copy that SQLite made of it, also if it was one itself`() async throws {
+        try await withScratchDirectory { directory in
+            var store = try await openMigrated(directory)
+            for _ in 0..<3 {
+                try await store.insert(session())
+                let copy = try DatabaseQueue(path: directory + "/copy.sqlite")
+                try DatabaseQueue(path: store.path).backup(to: copy)
+                try copy.close()
+                let header = try await store.read { db in
+                    try DatabaseQueue(path: directory + "/copy.sqlite").inDatabase { copy in
+                        (try #require(try db.markOfFileAndLog()), try copy.fileHeader())
+                    }
+                }
+                let seen = FileHeader(
+                    mark: header.0,
+                    schemaVersion: try await store.read { db in
+                        try Int.fetchOne(db, sql: "PRAGMA schema_version") ?? 0
+                    })
+                #expect(!seen.fits(file: header.1))
+                try await store.close()
+                try FileManager.default.removeItem(atPath: store.path)
+                try FileManager.default.moveItem(atPath: directory + "/copy.sqlite", toPath: store.path)
+                store = try await SQLiteStore.open(directory: directory)
+            }
+            try await store.close()
+        }
+    }
+
+    private func fileMark(in store: SQLiteStore) throws -> FileMark? {
+        let bytes = try Data(contentsOf: URL(filePath: store.path))[60..<64]
+        return FileMark(bytes.reduce(0) { $0 << 8 | Int($1) })
     }
 
     private func expectFits(_ store: SQLiteStore) async throws {
