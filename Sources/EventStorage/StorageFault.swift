@@ -65,14 +65,18 @@ package enum StorageFault: Error, Hashable, Sendable {
     /// Whether the store refuses this program for what its settings say, which waiting seldom changes: PostgreSQL knows
     /// no such role, password, database or parameter, or a value is not valid.
     package var refusesSettings: Bool {
-        guard case .unreachable(let cause) = self else { return false }
+        guard case .unreachable(let cause) = self else { return hasInvalidSetting }
         return cause.code.hasPrefix("28") || cause.code == "3D000" || hasInvalidSetting
     }
 
-    /// Whether a setting for connecting to the store has a value that nobody can use.
+    /// Whether a setting for connecting to the store has a value that nobody can use: a parameter, or a search path
+    /// without a schema.
     package var hasInvalidSetting: Bool {
-        guard case .unreachable(let cause) = self else { return false }
-        return ["22023", "42704"].contains(cause.code)
+        switch self {
+        case .unreachable(let cause): ["22023", "42704"].contains(cause.code)
+        case .rejected(let cause): cause.code == "3F000"
+        default: false
+        }
     }
 
     /// Whether the request may have been carried out although it failed.

@@ -201,7 +201,6 @@ enum ConnectionMessage {
     ///
     /// What libpq itself says of settings, for which it has no code, gets that of an invalid value.
     ///
-    ///
     /// In verbose form a server's error reads "…: FATAL:  28P01: password authentication failed …", the severity in the
     /// server's language.
     static func cause(in message: String) -> StorageFault.Cause {

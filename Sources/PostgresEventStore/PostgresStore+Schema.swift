@@ -68,12 +68,17 @@ extension PostgresStore {
     private static func contents(
         over pool: PostgresPool
     ) async throws(StorageFault) -> (tables: Set<String>, applied: [AppliedMigration]) {
-        // Another server may be making the schema: a table that is found here has its migration recorded.
-        var tables: Set<String> = []
-        if let answer = try await pool.run(.calls([Call(.tables)]), isWrite: false).last {
-            for row in answer.rows { tables.insert(try answer.text(row, 0)) }
+        var before = try await appliedMigrations(over: pool)
+        while true {
+            var tables: Set<String> = []
+            if let answer = try await pool.run(.calls([Call(.tables)]), isWrite: false).last {
+                for row in answer.rows { tables.insert(try answer.text(row, 0)) }
+            }
+            // Another server may be making the schema.
+            let applied = try await appliedMigrations(over: pool)
+            if applied == before { return (tables, applied) }
+            before = applied
         }
-        return (tables, try await appliedMigrations(over: pool))
     }
 
     private static func appliedMigrations(over pool: PostgresPool) async throws(StorageFault) -> [AppliedMigration] {
@@ -104,8 +109,9 @@ extension Statement {
         """
         SELECT relname FROM pg_class
         WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = coalesce(
-            (SELECT relnamespace FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
-             WHERE pg_class.oid = to_regclass('schema_migrations') AND attname = 'checksum'),
+            (SELECT min(relnamespace) FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+             WHERE pg_class.oid = to_regclass('schema_migrations') AND attname IN ('number', 'name', 'checksum')
+             HAVING count(*) = 3),
             to_regnamespace(quote_ident(current_schema())))
         AND NOT EXISTS (
             SELECT FROM pg_depend
@@ -117,7 +123,8 @@ extension Statement {
         "has_migrations",
         """
         SELECT EXISTS (
-            SELECT FROM pg_attribute WHERE attrelid = to_regclass('schema_migrations') AND attname = 'checksum')
+            SELECT FROM pg_attribute WHERE attrelid = to_regclass('schema_migrations')
+            AND attname IN ('number', 'name', 'checksum') HAVING count(*) = 3)
         """)
 
     fileprivate static let appliedMigrations = Statement(

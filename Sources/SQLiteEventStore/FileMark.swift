@@ -21,6 +21,8 @@ struct FileMark: Equatable {
         case moved
         /// The log's move into the file, after which there is none, or the beginning of a file without one.
         case whole
+        /// Anything after a move that readers have held back: the file may get the rest at any time.
+        case held
     }
 
     /// The era before this one; 0 for none.
@@ -98,9 +100,11 @@ extension Database {
         let begun = try change { $0.becoming(mode == .truncate ? .whole : .moved) }
         defer {
             if !isLast {
-                // Another process may have moved the log meanwhile. Where a part is left, the log's era goes on: the file
-                // may get the rest at any time.
-                _ = try? change { try $0 == begun && fileHeader().mark == begun ? $0.next() : nil }
+                // Another process may have moved the log meanwhile.
+                _ = try? change { mark in
+                    guard mark == begun else { return nil }
+                    return try fileHeader().mark == mark ? mark.next() : mark.becoming(.held)
+                }
             }
         }
         let pages = try checkpoint(mode)

@@ -65,8 +65,10 @@ extension Database {
 
     /// Returns the rows of this program's table `schema_migrations`; none if there is no such table.
     fileprivate func appliedMigrations() throws -> [AppliedMigration] {
-        let table = "SELECT 1 FROM pragma_table_info('schema_migrations') WHERE name = 'checksum'"
-        guard try first(table, [], { _ in true }) != nil else { return [] }
+        // Other programs have a table of this name too.
+        let columns = "SELECT name FROM pragma_table_info('schema_migrations')"
+        guard try Set(all(columns, []) { try $0.decode(atIndex: 0) }).isSuperset(of: ["number", "name", "checksum"])
+        else { return [] }
         return try all("SELECT number, name, checksum FROM schema_migrations ORDER BY number", []) { row in
             AppliedMigration(
                 number: try row.decode(atIndex: 0), name: try row.decode(atIndex: 1),

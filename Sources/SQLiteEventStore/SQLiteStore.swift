@@ -248,8 +248,8 @@ package final class SQLiteStore: EventStore {
         }
     }
 
-    /// Makes a directory and its parents, as far as they do not exist.
-    private static func makeDirectory(_ directory: String) throws(StorageFault) {
+    /// Makes a directory and its parents, as far as they do not exist; only the owner can access them.
+    package static func makeDirectory(_ directory: String) throws(StorageFault) {
         let components = URL(filePath: directory).standardizedFileURL.pathComponents
         for count in components.indices.dropFirst() {
             let path = "/" + components[1...count].joined(separator: "/")

@@ -7,7 +7,8 @@ import SystemErrors
 struct DirectoryLock: ~Copyable {
     private let descriptors: [Int32]
 
-    /// Takes the lock of an existing directory, and that of a file in it, which may be in another directory too.
+    /// Takes the lock of an existing directory, and that of a file in it, which may have other names; makes the file if
+    /// it does not exist.
     ///
     /// The file is closed with the lock, which ends the locks that SQLite has on it: the store must be closed by then.
     init(_ directory: String, file: String) throws(Failure) {

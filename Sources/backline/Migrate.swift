@@ -16,9 +16,9 @@ struct Migrate: AsyncParsableCommand {
 
     func run() async throws {
         let place = try store.place()
-        let opened = try await place.open()
         let lock = try place.lock()
         defer { _ = lock }
+        let opened = try await place.open()
         do {
             let applied = try await opened.migrate()
             for migration in applied { Console.print("applied \(migration.number) \(migration.name)") }

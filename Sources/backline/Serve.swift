@@ -127,9 +127,9 @@ struct Serve: AsyncParsableCommand {
         let threads = try sockets.threadCount() ?? System.coreCount
         let place = try store.place()
         try addTLS(to: &settings, logger: logger)
-        let opened = try await place.open()
         let lock = try place.lock()
         defer { _ = lock }
+        let opened = try await place.open()
         let workers = HeavyWorkThreads(for: roomSettings.heavyWork)
         do {
             try await prepareSchema(of: opened, logger: logger)

@@ -95,9 +95,14 @@ enum StorePlace {
 extension StorePlace {
     /// Keeps other processes from writing the embedded store as long as the lock exists; nil for other stores.
     ///
-    /// The store must have been opened before, which makes its directory.
+    /// Makes the store's directory if it does not exist. The store is opened after it and closed before it.
     func lock() throws(Failure) -> DirectoryLock? {
         guard case .sqlite(let directory) = self else { return nil }
+        do {
+            try SQLiteStore.makeDirectory(directory)
+        } catch {
+            throw .usage("--data: \(error.explanation)")
+        }
         return try DirectoryLock(directory, file: SQLiteStore.fileName)
     }
 }

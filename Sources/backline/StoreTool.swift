@@ -35,9 +35,9 @@ extension StoreSettings {
         _ use: SQLiteStore.Use, connections: Int = 2, _ body: (OpenStore) async throws -> Value
     ) async throws -> Value {
         let place = try place().forTools(connections: connections)
-        let opened = try await place.open(to: use)
         let lock = use == .reading ? nil : try place.lock()
         defer { _ = lock }
+        let opened = try await place.open(to: use)
         do {
             try await Self.checkSchema(of: opened)
             let value = try await body(opened)
@@ -85,11 +85,11 @@ extension StorePlace {
 }
 
 extension Failure {
-    /// A fault of the event log: code 69, or 64 for a setting that has no effect but this.
+    /// A fault of the event log: code 69, or 64 for a setting with which nothing can be connected to.
     init(_ fault: StorageFault) {
         self =
             fault.hasInvalidSetting
-            ? .usage("--database-url: \(fault.explanation)")
+            ? .usage("--database-url, or a variable PG…: \(fault.explanation)")
             : .unavailable("the event log is out of reach: \(fault.explanation)")
     }
 }

@@ -201,10 +201,12 @@ def test_a_bad_setting_in_the_environment_is_one_line_and_exit_64(name, value, t
     ("sslmode=foo", 'invalid sslmode value: "foo"'), ("sslmode=require", "does not support SSL"),
     ("target_session_attrs=foo", "invalid target_session_attrs value"), ("keepalives=many", "invalid integer value"),
     ("options=-cnone%3D1", 'unrecognized configuration parameter "none"'), ("service=none", '"none" not found'),
+    ("options=-csearch_path%3Dnone", "no schema has been selected"),
 ])
 def test_a_setting_that_never_heals_is_not_tried_again(cluster, setting, word):
     url = f"{cluster.url('postgres')}?{setting}"
-    for tool in (("serve", "--plain"), ("migrate",), ("verify",)):
+    # What is only read finds nothing where there is no schema.
+    for tool in (("serve", "--plain"), ("migrate",), *([] if "path" in setting else [("verify",)])):
         assert word in _check_one_line(backline.run(*tool, "--database-url", url), 64)
 
 

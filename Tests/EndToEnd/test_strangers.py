@@ -37,7 +37,8 @@ def tables(sql):
 
 @pytest.mark.parametrize("theirs", [
     RAILS, "CREATE TABLE events (id int)", "CREATE TABLE schema_migrations (version bigint, dirty bool)",
-], ids=["schema_migrations of Rails", "a name that is taken", "schema_migrations alone"])
+    "CREATE TABLE schema_migrations (id bigint, checksum text)",
+], ids=["schema_migrations of Rails", "a name that is taken", "schema_migrations alone", "with checksums"])
 def test_a_schema_with_tables_of_another_program_is_refused_and_a_schema_of_its_own_is_not(servers, database, theirs):
     sql, url = database
     sql(theirs)

@@ -42,7 +42,8 @@ final class StatisticsQueue: Sendable {
 
     /// The connections for statistics are others than the log's, of which readiness tells.
     private func tell(_ fault: StorageFault) {
-        guard case .unreachable(let cause) = fault, told.withLock({ $0.begins(cause.code, at: loop.now) }) else {
+        if case .transient = fault { return }
+        guard let cause = fault.cause, told.withLock({ $0.begins(cause.code, at: loop.now) }) else {
             return
         }
         logger.warning(

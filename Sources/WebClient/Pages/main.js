@@ -56,7 +56,8 @@ async function all(imports) {
   } catch {
     const outcome = await loadAgain();
     if (outcome === 'blocked') document.querySelector('.halted')?.classList.add('now');
-    else if (outcome !== 'soon') setTimeout(() => location.reload(), RELOAD_EVERY_MS);
+    // What was lost on its way comes the next time, also where nobody looks.
+    if (outcome !== 'soon') setTimeout(() => location.reload(), RELOAD_EVERY_MS);
   }
   return new Promise(() => {});
 }

@@ -68,9 +68,9 @@ export class Conductor {
   /** The song whose picture is shown. */
   #pictured = 0;
   /**
-   * The song that the system has stopped, and where: the room is not told yet.
+   * The song that the system has stopped: the room is not told yet.
    *
-   * @type {{entry: number, positionMs: number, wait: {end(): void}}|null}
+   * @type {{entry: number, wait: {end(): void}}|null}
    */
   #stopped = null;
 
@@ -115,8 +115,9 @@ export class Conductor {
     if (this.store.link.state === 'live' && !this.deck.live && !this.deck.leading) return this.store.send(command);
     this.report();
     const stopped = command.type === 'pause' || command.type === 'resume' ? this.#takeStopped() : null;
-    // It is paused where it stopped; for the room it has played on.
-    if (stopped && command.type === 'pause') this.do((now) => this.deck.act({ type: 'seek', positionMs: stopped.positionMs, entry: stopped.entry }, now));
+    // It is paused where it stands; for the room it has played on.
+    const positionMs = Math.round(this.sound.heard.positionMs);
+    if (stopped && command.type === 'pause') this.do((now) => this.deck.act({ type: 'seek', positionMs, entry: stopped.entry }, now));
     if (stopped && command.type === 'resume' && this.deck.song?.playing) this.sound.step({ do: 'resume' }, this.deck);
     const answer = this.do((now) => this.deck.act(command, now), command);
     return answer ?? { entry: Math.min(...this.deck.queue.map(({ entry }) => entry)) };
@@ -127,9 +128,9 @@ export class Conductor {
     const { song } = this.deck;
     this.#takeStopped();
     if (!song?.playing) return;
-    const { entry } = song, positionMs = Math.round(this.sound.heard.positionMs);
+    const { entry } = song;
     const wait = watchQuiet(STOPPED_MS, () => { if (song.playing) this.act({ type: 'pause', entry }).catch(() => {}); });
-    this.#stopped = { entry, positionMs, wait };
+    this.#stopped = { entry, wait };
   }
 
   /** Ends the wait for what the system has stopped. */
