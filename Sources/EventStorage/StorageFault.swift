@@ -75,7 +75,7 @@ package enum StorageFault: Error, Hashable, Sendable {
         switch self {
         case .unreachable(let cause): ["22023", "42704"].contains(cause.code)
         case .rejected(let cause): cause.code == "3F000"
-        default: false
+        case .outcomeUnknown, .transient, .exhausted, .corrupt, .closed: false
         }
     }
 

@@ -115,9 +115,11 @@ export class Conductor {
     if (this.store.link.state === 'live' && !this.deck.live && !this.deck.leading) return this.store.send(command);
     this.report();
     const stopped = command.type === 'pause' || command.type === 'resume' ? this.#takeStopped() : null;
-    // It is paused where it stands; for the room it has played on.
-    const positionMs = Math.round(this.sound.heard.positionMs);
-    if (stopped && command.type === 'pause') this.do((now) => this.deck.act({ type: 'seek', positionMs, entry: stopped.entry }, now));
+    if (stopped && command.type === 'pause') {
+      // It is paused where it stands; for the room it has played on.
+      const positionMs = Math.round(this.sound.heard.positionMs);
+      this.do((now) => this.deck.act({ type: 'seek', positionMs, entry: stopped.entry }, now));
+    }
     if (stopped && command.type === 'resume' && this.deck.song?.playing) this.sound.step({ do: 'resume' }, this.deck);
     const answer = this.do((now) => this.deck.act(command, now), command);
     return answer ?? { entry: Math.min(...this.deck.queue.map(({ entry }) => entry)) };
