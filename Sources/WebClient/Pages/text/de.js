@@ -123,7 +123,7 @@ export const de = {
     reconnecting: 'Verbindet neu…',
     lost: (/** @type {number} */ s) => `Keine Verbindung. Neuer Versuch in ${s}\u00a0s`,
     lostNow: 'Keine Verbindung. Neuer Versuch…',
-    blocked: 'Der Server antwortet, aber eine dauernde Verbindung klappt nicht. Hat der Browser vor dem Zertifikat gewarnt, installier es auf diesem Gerät. Sonst hält vielleicht etwas dazwischen WebSockets auf, oder der Server nimmt gerade keine Verbindung mehr an.',
+    blocked: 'Der Server antwortet, aber eine dauernde Verbindung klappt nicht. Hat der Browser vor dem Zertifikat gewarnt, installier es auf diesem Gerät. Sonst hält etwas dazwischen WebSockets auf, oder der Server ist voll.',
     now: 'Jetzt versuchen',
     signedOut: 'Du wurdest abgemeldet.',
     startAgain: 'Neu anfangen',

@@ -107,7 +107,7 @@ export const t = {
     reconnecting: 'Reconnecting…',
     lost: (/** @type {number} */ s) => `No connection. Trying again in ${s}\u00a0s`,
     lostNow: 'No connection. Trying again…',
-    blocked: 'The server answers, but no lasting connection comes about. If the browser warned of the certificate, install it on this device. Otherwise something between may stop WebSockets, or the server takes no more connections for now.',
+    blocked: 'The server answers, but no lasting connection comes about. If the browser warned of the certificate, install it on this device. Otherwise something between stops WebSockets, or the server is full.',
     now: 'Try now',
     signedOut: 'You have been signed out.',
     startAgain: 'Start again',

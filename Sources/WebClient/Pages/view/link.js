@@ -52,7 +52,8 @@ export function linkBar(app) {
     const seconds = Math.ceil(wait / 1000);
     const blocked = link.isBlocked ? t.link.blocked : undefined;
     text(sentence, alone ?? blocked ?? (!detailed || (isFirst && !failed) ? attempt(app) : seconds > 0 ? t.link.lost(seconds) : t.link.lostNow));
-    now.hidden = !detailed;
+    // Beside a long sentence there is no place for it, and attempts go on.
+    now.hidden = !detailed || blocked !== undefined;
     if (!bar.isConnected) floor().append(bar);
     if (!told) announce(alone ?? (isFirst ? attempt(app) : t.announce.lost));
     told = true;
