@@ -63,7 +63,8 @@ package struct MigrationPlan: Hashable, Sendable {
 
     /// Compares the applied migrations, in any order, with the known ones.
     ///
-    /// - Parameter tables: The names of the tables of the database, or of the schema in it that is used.
+    /// `tables` are the names of the tables of the database, or of the schema in it that is used.
+    ///
     /// - Precondition: `known` is numbered from 1 without gaps.
     package init(
         known: [Migration], applied: [AppliedMigration], tables: Set<String>
