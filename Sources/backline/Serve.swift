@@ -278,8 +278,9 @@ struct Serve: AsyncParsableCommand {
                 return try await opened.eventStore.probeWriting()
             } catch {
                 guard error.isReadOnly || error.isWrongRequest else { return }
-                // Each connection of the store finds out by itself.
-                guard error.isReadOnly, opened.hasOtherServers, attempt < 5 * Self.attempts else {
+                // Each connection of the store finds out by itself. A standby gets a schema that was just made later.
+                let isAnotherServers = error.isReadOnly || error.cause?.code == "42P01"
+                guard isAnotherServers, opened.hasOtherServers, attempt < 5 * Self.attempts else {
                     throw Failure.unavailable("the event log cannot be written: \(error.explanation)")
                 }
                 if attempt == 1 {
