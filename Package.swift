@@ -87,21 +87,21 @@ let package = Package(
             resources: [.embedInCode("postgres"), .embedInCode("sqlite")], swiftSettings: settings),
 
         // Storage.
-        target("SystemErrors", []),
+        target("SystemCalls", []),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         target(
-            "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemErrors", "CPostgres"]),
-        target("SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemErrors", grdb, grdbSQLite]),
+            "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemCalls", "CPostgres"]),
+        target("SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemCalls", grdb, grdbSQLite]),
         target("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"]),
         target("RoomClientGRDB", ["RoomClient", grdb]),
 
         // Shells.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CMalloc"),
-        target("TLSTransport", ["COpenSSL", "SystemErrors", nioCore]),
+        target("TLSTransport", ["COpenSSL", "SystemCalls", nioCore]),
         // The plugin compiles the files of `Pages` into it.
         .target(
-            name: "WebClient", dependencies: ["ByteText", "SystemErrors", "TLSTransport", "WebSocketCodec", nioCore],
+            name: "WebClient", dependencies: ["ByteText", "SystemCalls", "TLSTransport", "WebSocketCodec", nioCore],
             exclude: ["Pages"], swiftSettings: settings, plugins: ["EmbedFiles"]),
         .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["EmbedFilesTool"]),
         .executableTarget(name: "EmbedFilesTool", path: "Plugins/EmbedFilesTool", swiftSettings: settings),
@@ -109,10 +109,10 @@ let package = Package(
             "RoomClientNIO",
             ["RoomClient", "TLSTransport", "WebSocketCodec", nioCore, nioHTTP1, nioPosix]),
         // The commands of a terminal: watch, vote and others.
-        target("TerminalClient", ["RoomClient", "RoomClientNIO", "SystemErrors", argumentParser]),
+        target("TerminalClient", ["RoomClient", "RoomClientNIO", "SystemCalls", argumentParser]),
         target("HTTPTransport", ["WebSocketCodec", nioCore, nioHTTP1]),
         // Conversations with clients under test, for `backline rehearse`.
-        target("RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec", nioCore, nioPosix]),
+        target("RehearsalStage", ["Rehearsal", "SystemCalls", "WebSocketCodec", nioCore, nioPosix]),
         target(
             "RoomService",
             [
@@ -130,7 +130,7 @@ let package = Package(
                 "ByteText", "RoomDomain", "RoomService", "RoomStatistics", "RoomWire", "WebSocketCodec",
                 "HTTPTransport",
                 "TLSTransport",
-                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors", "WebClient",
+                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemCalls", "WebClient",
                 hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioPosix, logging, coreMetrics,
                 serviceLifecycle,
             ],
@@ -147,7 +147,7 @@ let package = Package(
                 "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance",
                 "LogOutput",
                 "SchemaFiles", "PostgresEventStore",
-                "SQLiteEventStore", "SystemErrors", "TerminalClient", "WebClient",
+                "SQLiteEventStore", "SystemCalls", "TerminalClient", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -334,8 +334,8 @@ let package = Package(
             ]),
         tests("TerminalClientTests", ["RoomClient", "RoomTestSupport", "TerminalClient", argumentParser]),
         tests(
-            "TLSTransportTests", ["RandomTestSupport", "SystemErrors", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
-        tests("WebClientTests", ["SystemErrors", "WebClient", nioCore]),
+            "TLSTransportTests", ["RandomTestSupport", "SystemCalls", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
+        tests("WebClientTests", ["SystemCalls", "WebClient", nioCore]),
         tests("WebSocketCodecTests", ["RandomTestSupport", "WebSocketCodec", nioCore]),
     ]
 )

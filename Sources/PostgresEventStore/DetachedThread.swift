@@ -1,5 +1,5 @@
 import Glibc
-import SystemErrors
+import SystemCalls
 
 /// Work on a thread of its own, which ends with it.
 final class DetachedThread: Sendable {

@@ -1,7 +1,7 @@
 import CPostgres
 import Glibc
 import Synchronization
-import SystemErrors
+import SystemCalls
 
 /// The client of a ``PollingExecutor``; called only on the executor's thread.
 protocol PollingHandler: AnyObject, Sendable {

@@ -1,6 +1,6 @@
 import CPostgres
 import EventStorage
-import SystemErrors
+import SystemCalls
 
 /// A request for the pool to run on one connection.
 struct Request: Sendable {

@@ -1,7 +1,7 @@
 import EventStorage
 import Glibc
 import Synchronization
-import SystemErrors
+import SystemCalls
 
 /// One server of a connection string, as libpq reads its lists of hosts and ports.
 struct PostgresHost: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import EventStorage
-import SystemErrors
+import SystemCalls
 
 /// A few connections to one database, and the queue of requests for them.
 ///

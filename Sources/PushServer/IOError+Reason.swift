@@ -1,5 +1,5 @@
 package import NIOCore
-internal import SystemErrors
+internal import SystemCalls
 
 extension IOError {
     /// The system's text for the error, such as `Address already in use`, without the call that failed.

@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
-import SystemErrors
+import SystemCalls
 
 extension ServerBootstrap {
     /// Listens at a host: at the first of its addresses at which that is possible.

@@ -1,5 +1,5 @@
 import Glibc
-import SystemErrors
+import SystemCalls
 
 /// A program under test, with pipes to its standard streams, in a process group of its own.
 ///

@@ -1,7 +1,7 @@
 package import NIOCore
 import NIOPosix
 package import Rehearsal
-package import SystemErrors
+package import SystemCalls
 
 /// Holds one conversation with a program: the server on a port of its own, and the program with its standard streams.
 ///

@@ -23,6 +23,9 @@ struct FileMark: Equatable {
         case whole
         /// Anything after a move that readers have held back: the file may get the rest at any time.
         case held
+
+        /// Whether another era can follow.
+        var endsEra: Bool { self == .moved || self == .whole }
     }
 
     /// The era before this one; 0 for none.
@@ -79,11 +82,10 @@ struct FileHeader: Equatable {
     /// Whether this, read with the write-ahead log, can be of a file that without it has the other.
     func fits(file: FileHeader) -> Bool {
         guard file != self, file.mark.era != 0 || mark.era != 0 else { return true }
-        let isCopy = !(0...Self.mostChanges).contains(schemaVersion - file.schemaVersion)
-        let hasEnded = file.mark.state != .open
+        guard (0...Self.mostChanges).contains(schemaVersion - file.schemaVersion) else { return false }
         // In the log's own era, the file has a part of the log, all of it, or none.
-        return !isCopy
-            && (file.mark.era == mark.era ? !hasEnded || mark.state != .open : hasEnded && file.mark.era == mark.base)
+        if file.mark.era == mark.era { return file.mark.state == .open || mark.state != .open }
+        return file.mark.era == mark.base && file.mark.state.endsEra
     }
 }
 

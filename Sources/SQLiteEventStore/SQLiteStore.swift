@@ -2,7 +2,7 @@ package import EventStorage
 import Foundation
 import GRDB
 import Synchronization
-import SystemErrors
+import SystemCalls
 
 /// The event store in one SQLite file, for a server without a database server.
 ///

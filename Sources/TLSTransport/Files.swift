@@ -1,5 +1,5 @@
 internal import Glibc
-import SystemErrors
+import SystemCalls
 
 /// The file operations that certificates need; all of them block.
 enum Files {

@@ -1,4 +1,4 @@
-package import SystemErrors
+package import SystemCalls
 
 /// The reason why a TLS context could not be made, or why a connection was given up.
 ///

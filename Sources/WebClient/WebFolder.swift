@@ -1,5 +1,5 @@
 import Glibc
-package import SystemErrors
+package import SystemCalls
 
 /// A folder from which the page is served while it is changed: each request reads its file anew.
 ///

@@ -1,5 +1,5 @@
 import Glibc
-import SystemErrors
+import SystemCalls
 
 /// Keeps other processes from writing a directory's store: a server's state in memory must match the store.
 ///

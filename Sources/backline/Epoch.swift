@@ -23,7 +23,8 @@ struct Epoch: AsyncParsableCommand {
         var room: String?
 
         func run() async throws {
-            try await store.withLog(.writingWithoutLog) { archive in
+            // Whoever renews one room has not put a backup back.
+            try await store.withLog(room == nil ? .writingWithoutLog : .writing) { archive in
                 var random = SystemRandomNumberGenerator()
                 if let room {
                     guard try await EpochRenewer.renew(archive.room(room), in: archive, random: &random) else {

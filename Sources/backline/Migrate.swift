@@ -1,5 +1,4 @@
 import ArgumentParser
-import EventStorage
 import SchemaFiles
 
 /// `backline migrate`: brings a database's schema up to date.
@@ -18,18 +17,8 @@ struct Migrate: AsyncParsableCommand {
         let place = try store.place()
         let lock = try place.lock()
         defer { _ = lock }
-        let opened = try await place.open()
-        do {
-            let applied = try await opened.migrate()
-            for migration in applied { Console.print("applied \(migration.number) \(migration.name)") }
-            Console.print(applied.isEmpty ? "the schema is up to date" : "the schema is up to date now")
-        } catch let fault as StorageFault {
-            await opened.close()
-            throw Failure(fault)
-        } catch {
-            await opened.close()
-            throw error
-        }
-        await opened.close()
+        let applied = try await place.open().closing { try await $0.migrate() }
+        for migration in applied { Console.print("applied \(migration.number) \(migration.name)") }
+        Console.print(applied.isEmpty ? "the schema is up to date" : "the schema is up to date now")
     }
 }

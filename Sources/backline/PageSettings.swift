@@ -1,5 +1,5 @@
 import ArgumentParser
-import SystemErrors
+import SystemCalls
 import WebClient
 
 /// The settings of the page that the server shows to browsers.

@@ -10,7 +10,7 @@ import PushServer
 import RoomService
 import SchemaFiles
 import ServiceLifecycle
-import SystemErrors
+import SystemCalls
 import TLSTransport
 import WebClient
 
@@ -142,9 +142,7 @@ struct Serve: AsyncParsableCommand {
         }
         await workers.stop()
         if let fault = await opened.close() {
-            logger.warning(
-                "Not all of the embedded store is in its main file; its files belong together until a server has stopped",
-                metadata: ["cause": "\(fault.explanation)"])
+            logger.warning("\(OpenStore.keepsItsLog)", metadata: ["cause": "\(fault.explanation)"])
         }
         logger.info("Stopped")
     }

@@ -187,6 +187,10 @@ enum OpenStore {
         }
     }
 
+    /// What an operator is told where ``close(emptyingLog:)`` gives a reason.
+    static let keepsItsLog =
+        "Not all of the embedded store is in its main file; its files belong together until a server has stopped"
+
     /// Closes the store after finishing the work that it was given.
     ///
     /// With `emptyingLog`, the embedded store's main file then holds all data; otherwise returns the reason.

@@ -37,16 +37,9 @@ extension StoreSettings {
         let place = try place().forTools(connections: connections)
         let lock = use == .reading ? nil : try place.lock()
         defer { _ = lock }
-        let opened = try await place.open(to: use)
-        do {
+        return try await place.open(to: use).closing(emptyingLog: use != .reading) { opened in
             try await Self.checkSchema(of: opened)
-            let value = try await body(opened)
-            await opened.close(emptyingLog: use != .reading)
-            return value
-        } catch {
-            await opened.close(emptyingLog: use != .reading)
-            guard let fault = error as? StorageFault else { throw error }
-            throw Failure(fault)
+            return try await body(opened)
         }
     }
 
@@ -58,6 +51,23 @@ extension StoreSettings {
         case .behind(let pending):
             throw Failure.schemaLacks(pending.count)
         case .refused(let refusal): throw Failure.configuration("the schema is refused: \(refusal.description)")
+        }
+    }
+}
+
+extension OpenStore {
+    /// Runs `body` with the store and closes it; faults of the store end the program with code 69.
+    func closing<Value>(emptyingLog: Bool = true, _ body: (OpenStore) async throws -> Value) async throws -> Value {
+        do {
+            let value = try await body(self)
+            if let fault = await close(emptyingLog: emptyingLog) {
+                Console.error("\(Self.keepsItsLog): \(fault.explanation)")
+            }
+            return value
+        } catch {
+            await close(emptyingLog: emptyingLog)
+            guard let fault = error as? StorageFault else { throw error }
+            throw Failure(fault)
         }
     }
 }

@@ -46,28 +46,28 @@ let importArrows: [ImportArrow] = {
         arrow("SchemaFiles"),
 
         // Storage.
-        arrow("SystemErrors", [], platform),
+        arrow("SystemCalls", [], platform),
         arrow(
-            "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemErrors", "CPostgres"],
+            "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemCalls", "CPostgres"],
             platform.union(["FoundationEssentials", "Synchronization"])),
         arrow(
-            "SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemErrors"],
+            "SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemCalls"],
             ["GRDB", "GRDBSQLite", "Foundation", "Synchronization"]),
         // Security: the Keychain, on Apple's platforms.
         arrow("RoomClientGRDB", ["RoomClient"], ["GRDB", "Foundation", "Security", "Synchronization"]),
 
         // Shells.
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
-        arrow("TLSTransport", ["COpenSSL", "SystemErrors"], platform.union(["NIOCore", "Synchronization"])),
+        arrow("TLSTransport", ["COpenSSL", "SystemCalls"], platform.union(["NIOCore", "Synchronization"])),
         arrow(
             "RoomClientNIO", ["RoomClient", "TLSTransport", "WebSocketCodec"],
             platform.union(["NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"])),
         // ArgumentParser, because its commands are registered by the program as they are.
         arrow(
-            "TerminalClient", ["RoomClient", "RoomClientNIO", "SystemErrors"],
+            "TerminalClient", ["RoomClient", "RoomClientNIO", "SystemCalls"],
             platform.union(["ArgumentParser", "Dispatch", "FoundationEssentials", "Observation", "Synchronization"])),
         arrow(
-            "RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec"],
+            "RehearsalStage", ["Rehearsal", "SystemCalls", "WebSocketCodec"],
             platform.union(["NIOCore", "NIOPosix"])),
         arrow(
             "RoomService",
@@ -77,7 +77,7 @@ let importArrows: [ImportArrow] = {
             "LogMaintenance", ["RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"],
             ["FoundationEssentials"]),
         arrow(
-            "WebClient", ["ByteText", "SystemErrors", "TLSTransport", "WebSocketCodec"], platform.union(["NIOCore"])),
+            "WebClient", ["ByteText", "SystemCalls", "TLSTransport", "WebSocketCodec"], platform.union(["NIOCore"])),
         arrow("IdentityTokens", ["ByteText", "RoomWire", "TLSTransport"]),
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow("LogOutput", [], platform.union(["NIOPosix", "Synchronization"])),
@@ -87,7 +87,7 @@ let importArrows: [ImportArrow] = {
                 "ByteText", "RoomDomain", "RoomStatistics", "RoomWire", "RoomService", "WebSocketCodec",
                 "HTTPTransport",
                 "TLSTransport",
-                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors", "WebClient",
+                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemCalls", "WebClient",
             ],
             platform.union([
                 "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1",
@@ -102,7 +102,7 @@ let importArrows: [ImportArrow] = {
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
                 "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog",
-                "RoomStatistics", "RoomWire", "IdentityTokens", "SystemErrors", "WebClient", "Rehearsal",
+                "RoomStatistics", "RoomWire", "IdentityTokens", "SystemCalls", "WebClient", "Rehearsal",
                 "RehearsalStage", "TerminalClient",
             ],
             platform.union([

@@ -58,6 +58,13 @@ def run(*arguments, environment=None, timeout=60):
         )
 
 
+def refusal(ended, code=78):
+    """The one line with which the program said why it ended with this code, whatever it had logged before."""
+    lines = [line for line in ended.stderr.splitlines() if line.startswith("backline: ")]
+    assert ended.returncode == code and len(lines) == 1 and "listening" not in ended.stdout, ended
+    return lines[0]
+
+
 def eventually(condition, what, timeout=PATIENCE):
     """Calls a function until its result is true, and returns it; fails after `timeout` seconds."""
     deadline = time.monotonic() + timeout

@@ -58,17 +58,19 @@ class Evening:
         done = self.run("verify")
         assert done.returncode == 0, done.stdout + done.stderr
 
+    def check(self, room=None):
+        """A server takes the files, has a room in them, and leaves them right when it is killed."""
+        server = self.start().start()
+        ana = server.session("Ana")
+        ana.create_room()
+        assert room is None or self.has(ana, room)
+        server.kill()
+        self.verify()
+
 
 @pytest.fixture
 def evening(servers, tmp_path):
     return Evening(servers, tmp_path)
-
-
-def refusal(ended):
-    """The one line with which the program refused a store."""
-    lines = [line for line in ended.stderr.splitlines() if line.startswith("backline: ")]
-    assert ended.returncode == 78 and len(lines) == 1 and "listening" not in ended.stdout, ended
-    return lines[0]
 
 
 def sqlite_backup(evening):
@@ -104,7 +106,7 @@ def test_a_copy_beside_the_log_of_a_killed_server_is_refused_until_the_log_is_re
     shutil.copy(copy, evening.file)
     kept = {path.name: path.read_bytes() for path in evening.folder.glob("backline.sqlite*")}
     for tool in ("serve", "migrate", "verify", "epoch renew", "export"):
-        line = refusal(evening.run(*tool.split(), *(["--port", "0"] if tool == "serve" else [])))
+        line = backline.refusal(evening.run(*tool.split(), *(["--port", "0"] if tool == "serve" else [])))
         assert "is not its write-ahead log" in line and "epoch renew" in line
         # Nothing was changed, the index that SQLite makes anew for each process aside.
         for name, content in kept.items():
@@ -132,11 +134,12 @@ def test_nothing_is_acknowledged_once_a_copy_is_written_over_the_file_in_use(eve
     ana.post_command(room, "rename", name="Lost").expect_problem(503, "unavailable")
     backline.eventually(
         lambda: evening.server.request("GET", "/readyz").status == 503, "the server is not ready")
-    assert "was moved away or replaced while it was open" in evening.server.said()
+    backline.eventually(
+        lambda: "was moved away or replaced while it was open" in evening.server.said(), "a line about the file")
     evening.server.stop()
     # It left both as they were.
     assert evening.file.read_bytes() == copy.read_bytes()
-    assert "is not its write-ahead log" in refusal(evening.run("serve", "--port", "0"))
+    assert "is not its write-ahead log" in backline.refusal(evening.run("serve", "--port", "0"))
 
 
 def test_a_log_of_before_beside_the_file_is_refused(evening):
@@ -145,7 +148,7 @@ def test_a_log_of_before_beside_the_file_is_refused(evening):
     evening.use(moves=True)
     evening.server.kill()
     shutil.copy(old, evening.log)
-    assert "is not its write-ahead log" in refusal(evening.run("serve", "--port", "0"))
+    assert "is not its write-ahead log" in backline.refusal(evening.run("serve", "--port", "0"))
 
 
 def test_a_file_without_its_log_is_refused_until_an_operator_goes_on_without_it(evening):
@@ -156,8 +159,10 @@ def test_a_file_without_its_log_is_refused_until_an_operator_goes_on_without_it(
     for name in ("wal", "shm"):
         evening.file.with_name(f"backline.sqlite-{name}").unlink()
     for tool in ("serve", "serve", "verify", "migrate", "serve"):
-        line = refusal(evening.run(tool))
+        line = backline.refusal(evening.run(tool))
         assert "is here without its write-ahead log" in line and "epoch renew" in line
+    line = backline.refusal(evening.run("epoch", "renew", "--room", backline.room_id()))
+    assert "is here without its write-ahead log" in line
     assert evening.run("epoch", "renew").returncode == 0
     assert evening.start().start().stop() == 0
     evening.verify()
@@ -172,7 +177,7 @@ def test_a_log_without_its_file_is_refused_and_kept(evening, empty):
     if empty:
         evening.file.touch()
     for tool in ("serve", "migrate"):
-        assert "is missing or empty, and its write-ahead log" in refusal(evening.run(tool))
+        assert "is missing or empty, and its write-ahead log" in backline.refusal(evening.run(tool))
     assert evening.log.read_bytes() == log
 
 
@@ -188,12 +193,7 @@ def test_a_killed_servers_files_are_right_as_they_are_and_elsewhere(evening, mov
         evening.folder = evening.folder.parent / folder
         evening.store = ("--store", "sqlite", "--data", str(evening.folder))
         for _ in range(2):
-            server = evening.start().start()
-            ana = server.session("Ben")
-            ana.create_room()
-            assert evening.has(ana, room)
-            server.kill()
-        evening.verify()
+            evening.check(room)
 
 
 def test_a_copy_of_an_earlier_release_is_brought_along(evening):
@@ -208,10 +208,7 @@ def test_a_copy_of_an_earlier_release_is_brought_along(evening):
         old.executescript("DELETE FROM schema_migrations WHERE number = 11; ALTER TABLE heads DROP COLUMN tail")
     assert evening.run("migrate").returncode == 0
     assert evening.run("epoch", "renew").returncode == 0
-    server = evening.start().start()
-    assert evening.has(server.session("Ben"), room)
-    server.kill()
-    evening.verify()
+    evening.check(room)
 
 
 def test_another_program_may_move_the_log_and_change_the_schema(evening):
@@ -221,10 +218,7 @@ def test_another_program_may_move_the_log_and_change_the_schema(evening):
         operator.execute("ANALYZE")
     room = evening.use()
     evening.server.kill()
-    server = evening.start().start()
-    assert evening.has(server.session("Ben"), room)
-    server.kill()
-    evening.verify()
+    evening.check(room)
 
 
 def test_a_copy_that_replaces_all_is_right(evening):
@@ -236,7 +230,4 @@ def test_a_copy_that_replaces_all_is_right(evening):
         path.unlink()
     shutil.copy(copy, evening.file)
     assert evening.run("epoch", "renew").returncode == 0
-    server = evening.start().start()
-    server.session("Ana").create_room()
-    server.kill()
-    evening.verify()
+    evening.check()

@@ -10,15 +10,9 @@ import pytest
 RAILS = "CREATE TABLE schema_migrations (version text PRIMARY KEY); CREATE TABLE users (id int); CREATE VIEW u AS SELECT 1"
 
 
-def refusal(ended):
-    lines = [line for line in ended.stderr.splitlines() if line.startswith("backline: ")]
-    assert ended.returncode == 78 and len(lines) == 1 and "listening" not in ended.stdout, ended
-    return lines[0]
-
-
 def refused(*store):
     """The line with which the server and the tool that makes a schema refuse a store, which is the same."""
-    lines = {refusal(backline.run(*tool, *store)) for tool in (("serve", "--plain", "--port", "0"), ("migrate",))}
+    lines = {backline.refusal(backline.run(*tool, *store)) for tool in (("serve", "--plain", "--port", "0"), ("migrate",))}
     assert len(lines) == 1, lines
     return lines.pop()
 
@@ -83,7 +77,7 @@ def test_a_file_of_another_program_is_refused_and_left_as_it_is(tmp_path):
         theirs.executescript(RAILS.replace("text", "TEXT") + "; PRAGMA user_version = 7")
     before = file.read_bytes()
     for tool in ("serve", "migrate", "verify", "export"):
-        assert "not recorded as this program's (schema_migrations, u, users)" in refusal(
+        assert "not recorded as this program's (schema_migrations, u, users)" in backline.refusal(
             backline.run(tool, "--store", "sqlite", "--data", str(tmp_path)))
     assert file.read_bytes() == before
 

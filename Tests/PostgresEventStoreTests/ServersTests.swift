@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 import PostgresTestSupport
 import Synchronization
-import SystemErrors
+import SystemCalls
 import Testing
 
 @testable import PostgresEventStore

@@ -49,6 +49,7 @@ import Testing
             (second, first, 0, false), (second, FileMark(), 0, false),
             // A log of before, all of which the file has, and one of another file.
             (second, second.becoming(.moved), 0, false), (second, second.becoming(.whole), 0, false),
+            (second, first.becoming(.held), 0, false),
             (first, second.becoming(.moved), 0, false), (second, FileMark().next().becoming(.moved), 0, false),
             // A store of an earlier release.
             (FileMark(), FileMark(), -40, true), (FileMark().becoming(.moved), FileMark(), -40, true),
@@ -62,13 +63,7 @@ import Testing
     @Test func `a log that a reader holds back fits its file, before and after the rest is moved`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            var configuration = Configuration()
-            configuration.allowsUnsafeTransactions = true
-            let reader = try DatabaseQueue(path: store.path, configuration: configuration)
-            try await reader.writeWithoutTransaction { db in
-                try db.execute(sql: "BEGIN")
-                _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sessions")
-            }
+            let reader = try await openReader(store)
             for _ in 0..<3 {
                 try await store.insert(session())
                 try await store.outsideTransaction { db in
@@ -77,7 +72,7 @@ import Testing
                 }
                 try await expectFits(store)
             }
-            try await reader.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+            try reader.close()
             for _ in 0..<3 {
                 try await store.insert(session())
                 try await store.outsideTransaction { db in
@@ -86,7 +81,6 @@ import Testing
                 }
                 try await expectFits(store)
             }
-            try reader.close()
             try await store.close()
         }
     }

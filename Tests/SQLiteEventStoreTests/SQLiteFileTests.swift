@@ -37,13 +37,7 @@ import Testing
             let store = try await SQLiteStore.open(directory: directory, lockTimeout: 0.05)
             _ = try await store.migrate().get()
             try await store.insert(session(1))
-            var configuration = Configuration()
-            configuration.allowsUnsafeTransactions = true
-            let reader = try DatabaseQueue(path: store.path, configuration: configuration)
-            try await reader.writeWithoutTransaction { db in
-                try db.execute(sql: "BEGIN")
-                _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sessions")
-            }
+            let reader = try await openReader(store)
             try await store.insert(session(2))
             guard case .transient(let cause)? = try await store.close() else {
                 Issue.record("the reader is not told of")

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import SQLiteEventStore
@@ -15,4 +16,16 @@ func openMigrated(_ directory: String) async throws -> SQLiteStore {
     let store = try await SQLiteStore.open(directory: directory, lockTimeout: 300)
     _ = try await store.migrate().get()
     return store
+}
+
+/// A connection that reads in a transaction, and so holds back the write-ahead log, until it is closed.
+func openReader(_ store: SQLiteStore) async throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let reader = try DatabaseQueue(path: store.path, configuration: configuration)
+    try await reader.writeWithoutTransaction { db in
+        try db.execute(sql: "BEGIN")
+        _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sessions")
+    }
+    return reader
 }

@@ -1,5 +1,5 @@
 import Foundation
-import SystemErrors
+import SystemCalls
 import Testing
 
 @testable import TLSTransport

@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import RoomService
 import Synchronization
-import SystemErrors
+import SystemCalls
 
 /// A separate listener for `/metrics`, over plain HTTP and without a session, on an address that only monitoring can
 /// reach.

@@ -1,5 +1,5 @@
 import Glibc
-import SystemErrors
+import SystemCalls
 
 /// The folder in which the program remembers servers, sessions and rooms: `$XDG_CONFIG_HOME/backline`, else
 /// `~/.config/backline`.
