@@ -40,6 +40,22 @@ struct SchemaTests {
         #expect(try await store.schemaState() == .current)
     }
 
+    @Test func `a schema that is made between two looks at it is not a stranger's`() async throws {
+        let other = try database.session()
+        // Only the question for the tables reads it.
+        try await other.script("BEGIN; LOCK TABLE pg_depend")
+        async let state = store.schemaState()
+        try await database.waitForLockedSessions(1)
+        for migration in Schema.postgres {
+            let record = "(\(migration.number), '\(migration.name)', '\(migration.checksum)')"
+            try await other.script(migration.sql)
+            try await other.script("INSERT INTO schema_migrations (number, name, checksum) VALUES \(record)")
+        }
+        try await other.script("COMMIT")
+        #expect(try await state == .current)
+        await other.close()
+    }
+
     @Test func `an edited migration is refused and nothing is changed`() async throws {
         _ = try await store.migrate()
         try database.query("UPDATE schema_migrations SET checksum = 'edited' WHERE number = 1")

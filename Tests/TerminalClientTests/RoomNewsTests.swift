@@ -13,7 +13,8 @@ import Testing
             1: .init(title: "Blue Monday", artist: "New Order", length: .seconds(449), votes: 2),
             2: .init(title: "Song 2"),
         ]
-        room.people = [1: .init(name: "Ana", role: .owner), 2: .init(name: "Ben", role: .guest)]
+        room.people[1] = .init(name: "Ana", role: .owner)
+        room.people[2] = .init(name: "Ben", role: .guest)
         room.queue = [.init(number: 1, track: 2, addedBy: 1)]
         room.onAir = .init(entry: 7, track: 1, isPaused: false, position: .zero, at: 1_000, skipVotes: 0)
         room.requests = [1]
@@ -52,6 +53,22 @@ import Testing
         #expect(after.isNews(news, since: before))
         // A server that names no voters.
         #expect(room.isNews(news, since: room))
+    }
+
+    @Test(arguments: ["Ana", "ana", " Ana ", "A\u{200D}na", "A\u{202E}na"])
+    func `names that look equal have the numbers of their members`(name: String) {
+        var room = room
+        func told(_ news: RoomNews) -> String? { news.sentence(room, signs) }
+        room.people[14] = .init(name: name, role: .guest)
+        #expect(told(.joined(14, name, .guest)) == "\(name) (14) joined.")
+        #expect(room.person(1) == "Ana (1)")
+        #expect(room.person(2) == "Ben")
+        room.people[14] = nil
+        #expect(told(.left(14, name)) == "\(name) (14) left.")
+        #expect(room.person(1) == "Ana")
+        // Nobody takes another's number by a name.
+        room.people[14] = .init(name: "Ana (1)", role: .guest)
+        #expect(told(.renamed(14, from: name, to: "Ana (1)")) == "\(name) (14) is now called Ana (1) (14).")
     }
 
     @Test func `a room is summed up`() {

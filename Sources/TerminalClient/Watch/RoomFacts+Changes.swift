@@ -38,7 +38,8 @@ extension RoomFacts {
             (name, isClosed) = (details.name, details.closedAt != nil)
         case .member(let member): take(member, &news)
         case .memberLeft(let member):
-            guard let person = people.removeValue(forKey: member.rawValue) else { return }
+            guard let person = people[member.rawValue] else { return }
+            people[member.rawValue] = nil
             news.append(.left(member.rawValue, person.name))
         case .tracksAdded(let tracks):
             for track in tracks { songs[track.id.rawValue] = Song(track) }

@@ -32,6 +32,28 @@ struct RoomFacts: Sendable, Equatable {
         var role: Role
     }
 
+    /// The members by their numbers.
+    struct People: Sendable, Equatable {
+        private var known: [Int: Person] = [:]
+        private var looks = NameLooks()
+
+        var count: Int { known.count }
+
+        subscript(number: Int) -> Person? {
+            get { known[number] }
+            set {
+                if let former = known[number] { looks.remove(former.name) }
+                if let newValue { looks.add(newValue.name) }
+                known[number] = newValue
+            }
+        }
+
+        /// A name that a member has, or had, as it is shown.
+        func shown(_ name: String, of number: Int) -> String {
+            looks.shown(name, of: number, isCounted: known[number]?.name == name)
+        }
+    }
+
     var id = ""
     var code = ""
     var name = ""
@@ -43,7 +65,7 @@ struct RoomFacts: Sendable, Equatable {
     var requests: [Int] = []
     var queue: [Entry] = []
     var onAir: OnAir?
-    var people: [Int: Person] = [:]
+    var people = People()
 
     init() {}
 
@@ -68,8 +90,10 @@ struct RoomFacts: Sendable, Equatable {
         return TrackChoice.Candidate(number: track, title: song.title, artist: song.artist).described(signs)
     }
 
-    /// A member's name.
-    func person(_ number: Int?) -> String? { number.flatMap { people[$0]?.name } }
+    /// A member's name as it is shown.
+    func person(_ number: Int?) -> String? {
+        number.flatMap { number in people[number].map { people.shown($0.name, of: number) } }
+    }
 }
 
 extension RoomFacts.Song {

@@ -6,7 +6,7 @@ import RoomClient
     /// The tracks of the pool that the filter leaves; nil: all.
     private var found: [Track]?
     private var filter = ""
-    private var members: [Member]?
+    private var members: (sorted: [Member], looks: NameLooks)?
     /// The track or member at the selection, which stays selected when rows move.
     private var chosen: [ListKind: Int] = [:]
 
@@ -78,15 +78,24 @@ import RoomClient
     /// Members: who is here before who is not, then by number.
     ///
     /// They are as they were when the newest change was taken; counts and rows come from the same ones.
-    private var people: [Member] {
+    private var people: [Member] { knownMembers.sorted }
+
+    private var knownMembers: (sorted: [Member], looks: NameLooks) {
         if let members { return members }
         let online = room.onlineMembers
         let sorted = room.members.values.sorted { left, right in
             let (here, there) = (online?.contains(left.id) ?? true, online?.contains(right.id) ?? true)
             return here == there ? left.id < right.id : here
         }
-        members = sorted
-        return sorted
+        var looks = NameLooks()
+        for member in sorted { looks.add(member.name) }
+        let known = (sorted, looks)
+        members = known
+        return known
+    }
+
+    private func shownName(of member: Member) -> String {
+        knownMembers.looks.shown(member.name, of: member.id.rawValue)
     }
 
     /// The visible rows of a list.
@@ -113,12 +122,12 @@ import RoomClient
         let entry = room.queue[place]
         var row = room.track(entry.track).map { self.row(of: $0) } ?? ScreenModel.Row("track \(entry.track.rawValue)")
         row.place = place + 1
-        row.person = entry.addedBy.flatMap { room.members[$0]?.name }
+        row.person = entry.addedBy.flatMap { room.members[$0] }.map { shownName(of: $0) }
         return row
     }
 
     private func row(of member: Member) -> ScreenModel.Row {
-        var row = ScreenModel.Row(member.name)
+        var row = ScreenModel.Row(shownName(of: member))
         let role: String? =
             switch member.role {
             case .owner: "owner"

@@ -61,14 +61,16 @@ enum RoomNews: Sendable, Equatable {
         case .moved(let position): return "Now at \(ClockText.of(position))."
         case .skipVote(let isCast): return isCast ? "A vote to skip." : "A vote to skip was taken back."
         case .finished(_, let title, let end): return end == .skipped ? "Skipped: \(signs.quoted(title))." : nil
-        case .joined(_, let name, _): return "\(name) joined."
-        case .left(_, let name): return "\(name) left."
-        case .renamed(_, let from, let to): return "\(from) is now called \(to)."
-        case .role(_, let name, let role):
+        case .joined(let member, let name, _): return "\(room.people.shown(name, of: member)) joined."
+        case .left(let member, let name): return "\(room.people.shown(name, of: member)) left."
+        case .renamed(let member, let from, let to):
+            return "\(room.people.shown(from, of: member)) is now called \(room.people.shown(to, of: member))."
+        case .role(let member, let name, let role):
+            let who = room.people.shown(name, of: member)
             return switch role {
-            case .owner: "\(name) is now the owner."
-            case .dj: "\(name) is now a DJ."
-            case .guest: "\(name) is now a guest."
+            case .owner: "\(who) is now the owner."
+            case .dj: "\(who) is now a DJ."
+            case .guest: "\(who) is now a guest."
             }
         case .tracksAdded(let tracks):
             guard tracks.count <= 3 else { return "\(Painter.grouped(tracks.count)) tracks were added." }
