@@ -238,7 +238,7 @@ def end_nearby_once(page):
         const {nearby} = app;
         app.nearby = (circle, onChange) => {
             app.nearby = nearby;
-            onChange([], {state: 'refused', code: 'unauthorized'});
+            onChange([], {state: 'ended', code: 'unauthorized'});
             return () => {};
         };
     })""")

@@ -139,12 +139,13 @@ export function nearbyScreen(app) {
 
   function render() {
     if (!place) return;
-    const words = state.state === 'refused' ? sentenceOf(state)
+    const words = state.state === 'refused' || state.state === 'ended' ? sentenceOf(state)
       : state.state === 'waiting' ? (answered ? t.link.reconnecting : t.link.connecting)
         : !answered ? t.nearby.searching
           : rooms.length === 0 ? '' : t.nearby.found(rooms.length);
     text(found, words);
-    anew.hidden = state.state !== 'refused' || !['unauthorized', 'no_cookies', 'cookie_lost', 'foreign'].includes(state.code ?? '');
+    // Another try at an address that is not private ends in the same way.
+    anew.hidden = state.state !== 'ended' || state.code === 'insecure';
     nobody.hidden = !answered || rooms.length > 0 || !anew.hidden;
     keyed(list, rooms, (room) => room.id, makeRow, fillRow);
     shown.show(place, radius, rooms);

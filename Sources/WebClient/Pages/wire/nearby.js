@@ -7,7 +7,8 @@ import { Line } from './line.js';
  * @typedef {import('./messages').NearbyRoom} NearbyRoom
  * @typedef {{lat: number, lon: number, radiusMeters: number}} Circle
  * @typedef {{minimumRooms: number, tracks: import('./messages').Trend[]}} Trends
- * @typedef {{state: 'connecting'|'live'|'waiting'|'refused', code?: string, retryAfterMs?: number}} NearbyState
+ * @typedef {{state: 'connecting'|'live'|'waiting'|'refused'|'ended', code?: string, retryAfterMs?: number}} NearbyState
+ *   `ended`: refused, and not tried again by itself
  */
 
 /** The ids of the subscriptions, to the rooms and to what they play: there is one of each on a line. */
@@ -64,7 +65,7 @@ export class NearbyLink {
       ended: () => {
         // The handshake is refused then, and another session made.
         if (!this.#isRenewed) this.#timer = setTimeout(() => this.line.open(), AGAIN_MS);
-        else this.#tell({ state: 'refused', code: 'unauthorized' });
+        else this.#tell({ state: 'ended', code: 'unauthorized' });
       },
     });
     this.line.open();
@@ -118,7 +119,7 @@ export class NearbyLink {
 
   /** @param {{code: string, retryAfterMs?: number}} refusal */
   #denied({ code, retryAfterMs }) {
-    this.#tell({ state: 'refused', code, retryAfterMs });
+    this.#tell({ state: retryAfterMs === undefined ? 'ended' : 'refused', code, retryAfterMs });
     if (retryAfterMs !== undefined) this.#timer = setTimeout(() => this.#ask(), retryAfterMs);
   }
 
@@ -142,7 +143,7 @@ export class NearbyLink {
   /** @param {import('../store/store.js').Refusal} refusal  of what the next attempt needs */
   #ends({ code, retryAfterMs }) {
     if (code !== 'unauthorized' && !isOfNoUse(code)) return { waitMs: retryAfterMs };
-    this.#tell({ state: 'refused', code });
+    this.#tell({ state: 'ended', code });
     return { isFinal: true };
   }
 
