@@ -169,6 +169,8 @@ class Element {
 
   load() {
     const { clock } = this.#media;
+    this.isFree ||= this.#media.inTap;
+    if (this.#music && this.readyState === 0 && !this.error) this.#media.hurried += 1;
     for (const task of this.#tasks) clock.cancel(task);
     this.#tasks = [];
     this.#halt();
@@ -304,6 +306,8 @@ export class Media {
   urls = new Map();
   inTap = false;
   #count = 0;
+  /** How many sources were replaced or taken away while they were opened, which not every browser survives. */
+  hurried = 0;
   /** What is heard: at each moment in which something happened, the sounds with their songs, volumes and places. */
   heard = [];
 
@@ -317,7 +321,7 @@ export class Media {
       after: (run, ms) => clock.after(run, ms),
       cancel: (timer) => clock.cancel(timer),
       url: (file) => {
-        urls.set(`blob:${++this.#count}`, file instanceof Music ? file : new Music(file.name ?? 'silence', file.name ? 200 : 0.1));
+        urls.set(`blob:${++this.#count}`, file instanceof Music ? file : new Music(file.name));
         return `blob:${this.#count}`;
       },
       free: (url) => urls.delete(url),

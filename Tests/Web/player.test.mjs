@@ -6,7 +6,6 @@ import { Player } from '../../Sources/WebClient/Pages/deck/player.js';
 import { Media, Music, expectFade, expectSmooth, power } from './fake-media.mjs';
 import { seeded } from './samples.mjs';
 
-const SILENCE = new Music('silence', 0.1);
 const AT_ONCE = { positionMs: 0, level: 1, fadeMs: 0, plays: true };
 const FADING = { ...AT_ONCE, fadeMs: 4000 };
 /** What is heard at least of what was, where two sounds make way for a third one. */
@@ -407,7 +406,7 @@ test('after a reload one tap frees both elements: the next song plays by itself'
   player.pause();
   player.prepare('2', file('2'));
   const resumed = media.tap(() => {
-    player.unlock(SILENCE);
+    player.unlock();
     return player.resume();
   });
   player.prepare('2', file('2'));
@@ -426,7 +425,7 @@ for (const ms of [0, 60, 3000]) {
     media.tap(() => unlockElements(media.ports));
     await media.run(ms);
     const { player, play, told } = playing({}, media);
-    player.unlock(SILENCE);
+    player.unlock();
     play('1', AT_ONCE);
     await media.run(2000);
     assert.deepEqual(heard(media), ['1 100']);
@@ -438,19 +437,32 @@ for (const ms of [0, 60, 3000]) {
   });
 }
 
+test('what a tap does to the elements is over when the first song is opened', async () => {
+  const media = new Media({ isStrict: true });
+  const { player, play } = playing({}, media);
+  media.tap(() => {
+    unlockElements(media.ports);
+    player.unlock();
+  });
+  play('1', AT_ONCE);
+  await media.run(1000);
+  assert.deepEqual([heard(media), media.hurried], [['1 100'], 0]);
+  player.close();
+});
+
 test('a tap does not disturb what sounds, nor what fades', async () => {
   const { media, player, play } = playing({ isStrict: true });
   media.tap(() => {
-    player.unlock(SILENCE);
+    player.unlock();
     play('1', AT_ONCE);
   });
   await media.run(1000);
-  media.tap(() => player.unlock(SILENCE));
+  media.tap(() => player.unlock());
   await media.run(1000);
   assert.deepEqual([player.key, heard(media)], ['1', ['1 100']]);
   play('2');
   await media.run(1000);
-  media.tap(() => player.unlock(SILENCE));
+  media.tap(() => player.unlock());
   await media.run(5000);
   expectFade(media, '1', '2');
   player.close();

@@ -44,15 +44,15 @@ def told(page, text):
     return page.locator(".device", has_text=text)
 
 
-#: Notes the audio elements that a tap, while it lasts, has begun to play.
+#: Notes the audio elements that a tap, while it lasts, has loaded, if only with nothing.
 NOTE_TAPPED = """(() => {
-    const {play} = HTMLMediaElement.prototype;
+    const {load} = HTMLMediaElement.prototype;
     globalThis.tapped = new Set();
     globalThis.isTap = false;
     addEventListener('click', () => { isTap = true; setTimeout(() => { isTap = false; }); }, true);
-    HTMLMediaElement.prototype.play = function () {
+    HTMLMediaElement.prototype.load = function () {
         if (isTap) tapped.add(this);
-        return play.call(this);
+        return load.call(this);
     };
 })();"""
 

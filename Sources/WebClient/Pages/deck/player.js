@@ -70,17 +70,11 @@ export class Player {
     return this.#voice.key;
   }
 
-  /**
-   * Makes both elements playable later: to be called in a tap.
-   *
-   * @param {Blob} silence
-   */
-  unlock(silence) {
+  /** Makes both elements playable later: to be called in a tap. */
+  unlock() {
     for (const voice of this.#voices) {
-      // What sounds, or stands there and is played in the same tap, needs none.
-      if (voice.plays || voice.isTail || (voice.key && voice === this.#voice)) continue;
-      voice.open('silence', silence);
-      voice.element.play().then(() => voice.key === 'silence' && voice.element.pause(), () => {});
+      // What sounds, or stands there and is played in the same tap, needs nothing.
+      if (!voice.plays && !voice.isTail && !(voice.key && voice === this.#voice)) voice.unlock();
     }
   }
 

@@ -1,6 +1,5 @@
 // The machine's steps as sound: files, levels, fades, and the song that is opened beforehand.
 
-import { silence } from './elements.js';
 import { Player } from './player.js';
 
 /**
@@ -46,7 +45,7 @@ export class Sound {
 
   /** Makes the elements playable later: to be called in a tap. */
   unlock() {
-    this.#player.unlock(silence());
+    this.#player.unlock();
   }
 
   stop() {

@@ -210,6 +210,14 @@ export class Voice {
     if (!this.#tail) this.#load();
   }
 
+  /** Makes the element playable later: to be called in a tap, of which a browser takes a load. What is open is opened anew. */
+  unlock() {
+    const { key, file } = this;
+    this.key = '';
+    if (file) this.open(key, file);
+    else this.element.load();
+  }
+
   #load() {
     const { element, ports } = this;
     if (this.#url) ports.free(this.#url);
