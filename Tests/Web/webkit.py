@@ -21,13 +21,16 @@ SAFARI = {
 }
 """What WebKitGTK is to have on or off to be like a release of Safari. What keeps files is off unless it is told otherwise."""
 
+SINKS = ("pulsesink", "alsasink", "jackaudiosink", "osssink", "oss4sink", "openalsink")
+"""What GStreamer has off: sound goes into nothing, in real time. What looks for a device hangs now and then where there is none."""
+
+OGG = ("oggdemux", "avdemux_ogg")
+"""What GStreamer is to have off to refuse Ogg, as Safari before 18.4 does."""
+
 ENVIRONMENT = {
     # What a container and a machine without a graphics card or a session lack.
     "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1", "WEBKIT_DISABLE_DMABUF_RENDERER": "1", "LIBGL_ALWAYS_SOFTWARE": "1",
     "NO_AT_BRIDGE": "1", "GTK_A11Y": "none", "GDK_BACKEND": "x11", "LANG": "C.UTF-8", "LANGUAGE": "en_GB",
-    # Sound goes into nothing, in real time: what looks for a device hangs now and then where there is none.
-    "GST_PLUGIN_FEATURE_RANK": ",".join(f"{name}:NONE" for name in (
-        "pulsesink", "alsasink", "jackaudiosink", "osssink", "oss4sink", "openalsink")),
     # Each collection of garbage is of all that there is.
     "JSC_useGenerationalGC": "false",
 }
@@ -38,7 +41,8 @@ APP = "const {app} = await import(document.querySelector('script[type=module]').
 class WebKit:
     """One window, in a profile of its own and on a screen of its own."""
 
-    def __init__(self, authority, folder, device=browsers.LAPTOP, features=None, scripts=()):
+    def __init__(self, authority, folder, device=browsers.LAPTOP, features=None, scripts=(), off=()):
+        """`off` are parts of GStreamer."""
         self.device, self.stack, self.count = device, contextlib.ExitStack(), 0
         self.folder = pathlib.Path(folder)
         (self.folder / "run").mkdir(mode=0o700)
@@ -46,12 +50,12 @@ class WebKit:
         try:
             self._start(authority, {
                 "folder": str(folder), "certificate": str(authority.certificate), "features": features or {},
-                "scripts": [browsers.REPORTS, *scripts]})
+                "scripts": [browsers.REPORTS, *scripts]}, off)
         except BaseException:
             self.close()
             raise
 
-    def _start(self, authority, given):
+    def _start(self, authority, given, off):
         for name in ("Xvfb", "xdotool", "/usr/bin/python3"):
             assert shutil.which(name), f"there is no {name}: apt-get install xvfb xdotool python3-gi gir1.2-webkit2-4.1"
         screen = subprocess.Popen(
@@ -65,7 +69,8 @@ class WebKit:
             ["/usr/bin/python3", pathlib.Path(__file__).with_name("webkit_window.py"), json.dumps(given), str(theirs.fileno())],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, pass_fds=[theirs.fileno()],
             env={**os.environ, **ENVIRONMENT, "DISPLAY": self.display, "HOME": str(self.folder),
-                 "XDG_RUNTIME_DIR": str(self.folder / "run")})
+                 "XDG_RUNTIME_DIR": str(self.folder / "run"),
+                 "GST_PLUGIN_FEATURE_RANK": ",".join(f"{name}:NONE" for name in (*SINKS, *off))})
         theirs.close()
         # It ends when the socket closes.
         self.stack.callback(window.wait)
