@@ -37,6 +37,36 @@ def test_a_page_without_one_of_its_first_scripts_says_so(visit, party, house, sc
     assert len(documents) == 1
 
 
+def test_a_page_without_one_of_its_first_scripts_comes_again_by_itself_and_more_and_more_rarely(visit, party, house):
+    room = party(parties.rooftop, house)
+    page, documents = blocking(visit, house, "view/dom.js", person=room.mina)
+    page.watch.expect("ERR_FAILED")
+    page.clock.install()
+    page.goto(room.path)
+    told, server = page.locator(".halted.now"), "**/main.js"
+    for ms in [30_000, 60_000, 120_000]:
+        expect(told).to_be_visible()
+        page.evaluate("window.isSame = true")
+        page.clock.run_for(ms - 10_000)
+        # What was asked for before this is answered.
+        assert page.evaluate("fetch(location).then(() => window.isSame)")
+        with page.expect_event("load"):
+            page.clock.run_for(10_000)
+    assert len(documents) == 4
+    # Without a server the page stays, and comes when there is one again; what was blocked is no longer.
+    expect(told).to_be_visible()
+    page.route(server, lambda route: route.abort())
+    with page.expect_event("requestfailed"):
+        page.clock.run_for(240_000)
+    page.evaluate("fetch(location).then(() => {})")
+    assert len(documents) == 4
+    page.unroute_all()
+    with page.expect_event("load"):
+        page.clock.run_for(30_000)
+    steps.on_air(page, "Maré Alta")
+    assert page.evaluate("sessionStorage.getItem('backline.reloadAfter')") is None
+
+
 @pytest.mark.parametrize("script", ["view/share.js", "view/dialog.js", "text/en-more.js"])
 def test_a_tap_that_needs_a_script_that_is_blocked_says_so_and_loads_nothing_again(visit, party, house, script):
     room = party(parties.rooftop, house)

@@ -18,6 +18,10 @@ const policy = window.trustedTypes?.createPolicy('backline', {
 
 /** Once in this time a page that lacks a file loads again. */
 const RELOAD_EVERY_MS = 30_000;
+/** A page whose first scripts do not come, and which nobody touches, loads again after a time that doubles up to this one. */
+const RELOAD_AT_LATEST_MS = 16 * 60_000;
+/** Where that time is kept. */
+const RELOAD_AFTER = 'backline.reloadAfter';
 /** The page is installable, and what errors need is there, when it has been shown for so long. */
 const SETTLED_MS = 10_000;
 /** The page loads itself again: the deck comes back by itself, and nobody is asked. */
@@ -39,10 +43,15 @@ const modules = await all([
 ]);
 const [{ t }, { announce, isFree, keyOf, number, setLocale, stylesheet, suit }, http, { RoomLink }, { Store, Refusal }, { roomScreen }, back] = modules;
 const page = /** @type {HTMLElement} */ (document.getElementById('page'));
+try {
+  sessionStorage.removeItem(RELOAD_AFTER);
+} catch {
+  // A browser that keeps nothing.
+}
 
 /**
- * Resolves as `Promise.all` does. Where a module is missing the page is loaded again, or says what is wrong, and this
- * never resolves.
+ * Resolves as `Promise.all` does. Where a module is missing the page says what is wrong, and is loaded again: what was lost
+ * on its way comes the next time, also where nobody looks, and what is blocked costs little. Then this never resolves.
  *
  * @template {readonly unknown[]} T
  * @param {readonly [...{ [K in keyof T]: Promise<T[K]> }]} imports
@@ -56,10 +65,32 @@ async function all(imports) {
   } catch {
     const outcome = await loadAgain();
     if (outcome === 'blocked') document.querySelector('.halted')?.classList.add('now');
-    // What was lost on its way comes the next time, also where nobody looks.
-    if (outcome !== 'soon') setTimeout(() => location.reload(), RELOAD_EVERY_MS);
+    if (outcome !== 'soon') comeAgain(outcome === 'offline' ? RELOAD_EVERY_MS : reloadsAfter());
   }
   return new Promise(() => {});
+}
+
+/**
+ * Loads the page again, not before the server is heard: the browser's own page in its place would not heal by itself.
+ *
+ * @param {number} ms
+ */
+function comeAgain(ms) {
+  setTimeout(async () => {
+    if ((await loadAgain()) === 'offline') comeAgain(RELOAD_EVERY_MS);
+    else location.reload();
+  }, ms);
+}
+
+/** The time before the next reload, in ms: twice that before the last one; the longest where the browser does not keep it. */
+function reloadsAfter() {
+  try {
+    const ms = Math.min(2 * Number(sessionStorage.getItem(RELOAD_AFTER)) || RELOAD_EVERY_MS, RELOAD_AT_LATEST_MS);
+    sessionStorage.setItem(RELOAD_AFTER, String(ms));
+    return ms;
+  } catch {
+    return RELOAD_AT_LATEST_MS;
+  }
 }
 
 /**
