@@ -34,6 +34,13 @@ def test_a_page_without_one_of_its_first_scripts_says_so(visit, party, house, sc
         page.evaluate("document.getAnimations().forEach(one => one.effect.target.matches('.halted') && one.finish())")
     expect(told.first).to_contain_text("an extension of this browser holds a part of it back")
     expect(told.last).to_be_visible()
+    # On the smallest screens too, it stands below what moves.
+    for width, height in (320, 568), (568, 320):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("""() => {
+            const [above, below] = ['.splash', '.halted p'].map(one => document.querySelector(one).getBoundingClientRect());
+            return 0 <= above.top && above.bottom <= below.top && document.documentElement.scrollWidth <= innerWidth;
+        }""")
     assert len(documents) == 1
 
 
