@@ -569,6 +569,19 @@ test('a person goes on at once with what the system has stopped, or pauses it', 
   assert.ok(off() < 100, `${off()} ms off`);
 });
 
+test('what the system has stopped is paused for the room where another DJ has put it meanwhile, if it does not go on', async (t) => {
+  const { element, model, pass, vote, store, sent, entry, off, media } = await stopped(t);
+  await pass(3000, 20);
+  model.send(1, { type: 'seek', positionMs: 60_000, entry });
+  vote();
+  await pass(5000, 20);
+  assert.deepEqual([sent, store.room.playback.status, element.currentTime, media.sounds], [[], 'playing', 60, []]);
+  await pass(7000, 20);
+  const { status, positionMs } = store.room.playback;
+  assert.deepEqual([sent, status, positionMs], [['seek', 'pause'], 'paused', 60_000]);
+  assert.ok(off() < 100, `${off()} ms off`);
+});
+
 test('a song that follows one that the system has stopped is not paused in its place', async (t) => {
   const { pass, vote, store, conductor, entry, sent } = await stopped(t);
   vote(2);
