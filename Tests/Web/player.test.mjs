@@ -450,6 +450,17 @@ test('what a tap does to the elements is over when the first song is opened', as
   player.close();
 });
 
+test('a tap frees elements that were refused before it', async () => {
+  const media = new Media({ isStrict: true });
+  unlockElements(media.ports);
+  await media.run(100);
+  media.tap(() => unlockElements(media.ports));
+  const { play } = playing({}, media);
+  play('1', AT_ONCE);
+  await media.run(1000);
+  assert.deepEqual(heard(media), ['1 100']);
+});
+
 test('a tap does not disturb what sounds, nor what fades', async () => {
   const { media, player, play } = playing({ isStrict: true });
   media.tap(() => {
