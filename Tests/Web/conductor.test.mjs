@@ -569,6 +569,20 @@ test('a person goes on at once with what the system has stopped, or pauses it', 
   assert.ok(off() < 100, `${off()} ms off`);
 });
 
+for (const [what, type, ms] of [['that is paused by the deck', null, 12_000], ['that is paused by a person', 'pause', 4000], ['that is skipped', 'skip', 4000]]) {
+  test(`off line a song that the system has stopped, and ${what}, was heard until then`, async (t) => {
+    const { pass, store, conductor, at, entry, vote } = await stopped(t);
+    vote(2);
+    store.link.state = 'offline';
+    conductor.changed(false);
+    await pass(ms, 20);
+    if (type) await conductor.act({ type, entry });
+    const { song, played: [one = { song, playedMs: song.playedMs }] } = conductor.deck;
+    assert.deepEqual([one.song.entry, song.playing], [entry, type === 'skip']);
+    assert.ok(Math.abs(one.playedMs - at * 1000) < 200, `${one.playedMs} ms of ${at} s`);
+  });
+}
+
 test('what the system has stopped is paused for the room where another DJ has put it meanwhile, if it does not go on', async (t) => {
   const { element, model, pass, vote, store, sent, entry, off, media } = await stopped(t);
   await pass(3000, 20);

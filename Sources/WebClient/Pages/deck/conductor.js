@@ -114,6 +114,8 @@ export class Conductor {
   async act(command) {
     if (this.store.link.state === 'live' && !this.deck.live && !this.deck.leading) return this.store.send(command);
     this.report();
+    // Where the system has stopped it, the song is not heard since.
+    if (this.#stopped && this.#stopped.entry === this.deck.song?.entry) this.do((now) => this.deck.report(this.sound.heard.positionMs, now));
     const stopped = command.type === 'pause' || command.type === 'resume' ? this.#takeStopped() : null;
     if (stopped && command.type === 'pause') {
       // It is paused where it stands; for the room it has played on.
