@@ -12,13 +12,16 @@ import { seeded } from './samples.mjs';
 
 const TRACKS = Array.from({ length: 4 }, (_, i) => ({ source: 'local', sourceId: `${i}`, title: `T${i + 1}`, durationMs: 60_000 }));
 
-/** A deck of a room that carries commands out at once; `here` are the tracks with files, `refusals` what comes first. */
+/**
+ * A deck of a room that carries commands out at once; `here` are the tracks with files, `refusals` what comes first. `music`
+ * has what is heard of the tracks: one, or what is opened the first time, the second and so on.
+ */
 function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4], refusals = [], media = null, music = [], found = {}, levelled = false } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   globalThis.localStorage = { setItem() {}, getItem: () => null };
   const model = new RoomModel({ now: () => Date.now(), settings: { queueMode, ...settings } });
   model.send(1, { type: 'addTracks', tracks: TRACKS });
-  const sent = [], lengths = [], files = new Set(here);
+  const sent = [], lengths = [], failures = [], files = new Set(here);
   const store = {
     room: new Room(model.snapshot()), link: { state: 'live' }, clock: { now: () => Date.now(), errorMs: 0 },
     isPending: () => false, goAhead() {},
@@ -36,12 +39,12 @@ function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4]
     store, found: {}, now: () => Date.now(), canPlay: (track) => files.has(track), showPicture() {}, stepped() {}, fadeMs: 4000, levelled,
     get lack() { return { isBare: files.size === 0 }; },
     songOf: (track) => (files.has(track) ? { sourceId: `${track}`, ...found[track] } : undefined),
-    library: { file: async ({ sourceId }) => music[sourceId - 1], remember: async (track, said) => { found[track] = { ...found[track], ...said }; } },
+    library: { file: async ({ sourceId }) => (Array.isArray(music[sourceId - 1]) ? music[sourceId - 1].shift() : music[sourceId - 1]), remember: async (track, said) => { found[track] = { ...found[track], ...said }; } },
   };
   // With media, what is heard is the page's own sound.
   const sound = media ? new Sound(device, {
     ended: (lengthMs) => conductor.ended(lengthMs), paused: () => conductor.stopped(), playing: () => conductor.sounds(), stalled: () => conductor.deck.stalled(),
-    failed: (error) => assert.fail(error), refused: (wants) => assert.fail(wants),
+    failed: (error) => conductor.tryAgain() || failures.push(error), refused: (wants) => assert.fail(wants),
   }, media.ports)
     : { fades: Infinity, step() {}, prepare() {}, positionOf: (song) => (song ? conductor.deck.position(Date.now()) : null), fadesIn: () => sound.fades, lengthOf: () => Infinity };
   const conductor = new Conductor(device, sound, null);
@@ -58,7 +61,8 @@ function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4]
     conductor.changed(true);
   };
   conductor.changed(true);
-  return { conductor, store, sent, sound, files, pass, vote, model, lengths };
+  t.after(() => assert.deepEqual(failures.splice(0), []));
+  return { conductor, store, sent, sound, files, pass, vote, model, lengths, failures };
 }
 
 test('a stopped room begins with the most wanted song whose file is here', async (t) => {
@@ -510,6 +514,25 @@ test('a song that is paused before it sounds is compared with the room soon afte
   conductor.close();
   conductor.sound.close();
 });
+
+for (const [when, first] of [['as it is opened', { isBroken: true }], ['as it begins', { isCorrupt: true }]]) {
+  test(`a file that fails ${when} is opened anew, once`, async (t) => {
+    const media = mediaOf(), bad = () => new Music('1', 60, first);
+    const { conductor, model, pass, vote, store, failures } = conducting(t, { media, music: [[bad(), new Music('1', 60)], [bad(), bad()]] });
+    for (const track of [1, 2]) model.send(1, { type: 'enqueue', track });
+    model.send(1, { type: 'play' });
+    vote();
+    await pass(10_000, 20);
+    const { positionMs, atMs } = store.room.playback, [{ at }] = media.sounds;
+    assert.ok(Math.abs(at * 1000 - positionMs - Date.now() + atMs) < 200, `${at} s is heard`);
+    assert.deepEqual(failures, []);
+    await conductor.act({ type: 'skip', entry: store.room.playback.entry });
+    await pass(5000, 20);
+    assert.equal(failures.splice(0).length, 1);
+    conductor.close();
+    conductor.sound.close();
+  });
+}
 
 /** A song that is heard for 10 s, until the system stops it. */
 async function stopped(t) {

@@ -134,6 +134,21 @@ for (const isTold of [true, false]) {
   });
 }
 
+test('a copy that cannot be read once is opened anew, and one whose database fails stays', async (t) => {
+  const storage = new Storage(SAFARI_18), library = await opened(), [one] = await songs(library, 1);
+  await library.keep(one);
+  const again = await opened(), copy = again.songs.get(one);
+  t.mock.method(Blob.prototype, 'arrayBuffer', async () => { throw new DOMException('', 'NotReadableError'); }, { times: 1 });
+  assert.equal((await again.file(copy)).size, SIZE);
+  storage.fails = ['UnknownError', 'UnknownError'];
+  await assert.rejects(again.file(copy), { why: 'gone' });
+  assert.deepEqual([storage.files, (await again.file(copy)).size], [[one], SIZE]);
+  // What another tab has removed is no longer kept.
+  await library.remove(one);
+  await assert.rejects(again.file(copy), { why: 'gone' });
+  assert.equal(again.songs.has(one), false);
+});
+
 test('a room is saved though the browser has closed the connection, or loses it meanwhile', async () => {
   const storage = new Storage(SAFARI_18);
   const { saveRoom, savedRoom } = await import('../../Sources/WebClient/Pages/store/saved.js');

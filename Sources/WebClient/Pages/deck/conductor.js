@@ -67,6 +67,8 @@ export class Conductor {
   #wish = null;
   /** The song whose picture is shown. */
   #pictured = 0;
+  /** The entry whose file was opened anew. */
+  #triedAgain = 0;
   /**
    * The song that the system has stopped: the room is not told yet.
    *
@@ -152,6 +154,21 @@ export class Conductor {
     this.#takeStopped();
     this.deck.sounds();
     this.look();
+  }
+
+  /**
+   * Opens the file of the song anew, once, where the browser could not play it: some errors pass, such as those of a file
+   * that was opened before the page was in the background.
+   *
+   * @returns {boolean} whether it does
+   */
+  tryAgain() {
+    const { song } = this.deck;
+    if (!song || song.entry === this.#triedAgain) return false;
+    this.#triedAgain = song.entry;
+    this.deck.stalled();
+    this.sound.step({ do: 'play', song, fade: false }, this.deck);
+    return true;
   }
 
   /**

@@ -277,18 +277,22 @@ export class Library {
    */
   async file(song) {
     const { permission } = this.#places;
-    try {
+    const opened = async () => {
       const file = await this.#places.open(song);
       if (file.size !== song.size) throw new FileProblem('changed');
       // The file may have gone since the browser looked.
       await file.slice(0, 1).arrayBuffer();
       return typed(file, song);
+    };
+    try {
+      // What a browser gives out of a database may be unreadable once; taken again it is not.
+      return await opened().catch((error) => (error.name === 'NotReadableError' ? opened() : Promise.reject(error)));
     } catch (error) {
       const { name } = /** @type {DOMException} */ (error);
       const problem = error instanceof FileProblem ? error
         : new FileProblem(/^(NotAllowed|Security)Error$/.test(name) ? 'permission' : name === 'NotReadableError' ? 'changed' : 'gone');
-      // A copy that the browser, or another tab, has removed.
-      const isLost = problem.why === 'gone' && copyOf(song) !== undefined;
+      // A copy that the browser, or another tab, has removed. Other failures may pass.
+      const isLost = name === 'NotFoundError' && copyOf(song) !== undefined;
       if (isLost) await this.#release(song);
       // Told once: who hears it may open files.
       if (isLost || permission !== this.#places.permission) this.onChange?.();
