@@ -417,6 +417,23 @@ def test_a_file_that_cannot_be_played_is_not_said_to_be_missing(visit, party, ho
     expect(page.get_by_text("is not on this device.")).to_have_count(0)
 
 
+def test_a_song_whose_element_fails_is_opened_anew_once(visit, party, house, long_songs):
+    room = party(parties.empty, house)
+    page, tracks = opened(visit, house, room, long_songs())
+    begin(page, room, tracks[0])
+    fail = """() => {
+        const element = ears.elements.find(one => !one.paused);
+        element.error = {code: 2};
+        element.onerror();
+    }"""
+    page.evaluate(fail)
+    hears(page, 0, 400)
+    says_what_it_plays(page)
+    assert room.state()["playback"]["status"] == "playing"
+    page.evaluate(fail)
+    expect(steps.pane(page, "pool").locator("li.row").first).to_contain_text("Not playable")
+
+
 def test_a_song_goes_on_beyond_the_length_that_is_claimed(visit, party, house, make_songs):
     room = party(parties.empty, house)
     page = visit(house, None, room.mina, device=browsers.LAPTOP)
