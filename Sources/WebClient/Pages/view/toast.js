@@ -3,6 +3,9 @@
 import { t } from '../text/en.js';
 import { floor, h, stylesheet, svg } from './dom.js';
 
+/** A sentence of more characters has its button below it. */
+const LONG = 80;
+
 let timer = 0;
 /** @type {HTMLElement | null} */
 let shown = null;
@@ -17,7 +20,7 @@ let shown = null;
 export function toast(sentence, options = {}) {
   const { label, action, seconds = label ? 8 : 5 } = options;
   close();
-  const node = h('div.floating.toast', { role: 'status' }, h('p', null, sentence));
+  const node = h('div.floating.toast', { role: 'status', class: label && sentence.length > LONG ? 'long' : '' }, h('p', null, sentence));
   if (label) {
     node.append(h('button', { type: 'button', onclick: () => { close(); action?.(); } }, label));
   }
