@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import sqlite3
 
 import backline
@@ -58,12 +59,13 @@ class Evening:
         done = self.run("verify")
         assert done.returncode == 0, done.stdout + done.stderr
 
-    def check(self, room=None):
-        """A server takes the files, has a room in them, and leaves them right when it is killed."""
+    def check(self, room=None, lost=None):
+        """A server takes the files, has a room in them and not another one, and leaves them right when it is killed."""
         server = self.start().start()
         ana = server.session("Ana")
         ana.create_room()
         assert room is None or self.has(ana, room)
+        assert lost is None or not self.has(ana, lost)
         server.kill()
         self.verify()
 
@@ -149,6 +151,54 @@ def test_a_log_of_before_beside_the_file_is_refused(evening):
     evening.server.kill()
     shutil.copy(old, evening.log)
     assert "is not its write-ahead log" in backline.refusal(evening.run("serve", "--port", "0"))
+
+
+def test_a_log_of_another_store_beside_the_file_is_refused(servers, tmp_path):
+    one, other = (Evening(servers, tmp_path / name) for name in ("one", "other"))
+    for evening in (one, other):
+        evening.use()
+        evening.server.kill()
+    shutil.copy(other.log, one.log)
+    for index in (True, False):
+        # SQLite makes it anew from the log where it is missing.
+        if not index:
+            one.log.with_name("backline.sqlite-shm").unlink()
+        assert "is not its write-ahead log" in backline.refusal(one.run("serve", "--port", "0"))
+
+
+def test_a_plain_copy_of_the_file_in_use_is_refused_once_its_log_has_gone(evening):
+    evening.use(moves=True)
+    copy = shutil.copy(evening.file, evening.folder.parent / "copy")
+    evening.use()
+    assert evening.server.stop() == 0
+    shutil.copy(copy, evening.file)
+    assert "is here without its write-ahead log" in backline.refusal(evening.run("serve", "--port", "0"))
+
+
+@pytest.mark.parametrize("index", [True, False], ids=["all files", "without the index"])
+def test_files_of_one_moment_are_right_also_over_those_of_a_later_one(evening, index):
+    """As a snapshot of the file system has them."""
+    room = evening.use(moves=True)
+    evening.server.process.send_signal(signal.SIGSTOP)
+    moment = shutil.copytree(evening.folder, evening.folder.parent / "moment")
+    evening.server.process.send_signal(signal.SIGCONT)
+    lost = evening.use(moves=True)
+    evening.server.kill()
+    for path in moment.glob("backline.sqlite*"):
+        if index or not path.name.endswith("-shm"):
+            shutil.copy(path, evening.folder)
+    evening.verify()
+    evening.check(room, lost)
+
+
+def test_a_copy_that_sqlite_writes_into_a_killed_servers_file_is_right(evening):
+    room = evening.use()
+    copy = evening.copy("copy")
+    lost = evening.use(moves=True)
+    evening.server.kill()
+    with contextlib.closing(sqlite3.connect(copy)) as source, contextlib.closing(sqlite3.connect(evening.file)) as target:
+        source.backup(target)
+    evening.check(room, lost)
 
 
 def test_a_file_without_its_log_is_refused_until_an_operator_goes_on_without_it(evening):
