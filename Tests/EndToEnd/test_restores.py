@@ -281,3 +281,26 @@ def test_a_copy_that_replaces_all_is_right(evening):
     shutil.copy(copy, evening.file)
     assert evening.run("epoch", "renew").returncode == 0
     evening.check()
+
+
+def test_a_database_of_before_in_the_place_of_the_one_in_use_is_gone_on_with(cluster, servers):
+    url = cluster.database()
+    name = url.rpartition("/")[2]
+    server = servers("--plain", store=("--store", "postgres", "--database-url", url)).start()
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    # A database that is copied may have no connections.
+    assert server.stop() == 0
+    cluster.sql(f"CREATE DATABASE {name}_before TEMPLATE {name}", "postgres")
+    server.start()
+    ana.command(room, "rename", name="Lost")
+    lost = ana.create_room()["room"]["state"]["id"]
+    cluster.sql(f"DROP DATABASE {name} WITH (FORCE)", "postgres")
+    cluster.sql(f"ALTER DATABASE {name}_before RENAME TO {name}", "postgres")
+    backline.eventually(lambda: ana.post_command(room, "rename", name="Kept").status == 200, "a command succeeds")
+    assert ana.request("GET", f"/v1/rooms/{lost}").status == 404
+    server.kill()
+    events = backline.run("events", room, "--database-url", url).stdout
+    assert "Kept" in events and "Lost" not in events
+    done = backline.run("verify", "--database-url", url)
+    assert done.returncode == 0, done
