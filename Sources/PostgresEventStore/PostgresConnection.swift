@@ -195,6 +195,7 @@ enum ConnectionMessage {
     private static let unfitSettings = [
         "invalid integer value ", "server does not support SSL", "root certificate file ", "certificate verify failed",
         "server certificate for ", "could not load private key file ", "could not read certificate file ",
+        "no password supplied",
     ]
 
     /// Returns the SQLSTATE, if the message has one, and the first line without it.

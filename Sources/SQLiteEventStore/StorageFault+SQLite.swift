@@ -11,7 +11,8 @@ extension StorageFault {
         case let error as DatabaseError:
             // The error's own description would include the statement's arguments; its message does not.
             let result = error.extendedResultCode
-            let cause = Cause(code: "\(result.rawValue)", message: prefix + (error.message ?? "\(result)"))
+            let message = result == .SQLITE_IOERR_SHMSIZE ? "the disk is full" : error.message ?? "\(result)"
+            let cause = Cause(code: "\(result.rawValue)", message: prefix + message)
             self = Self.fault(error.resultCode, extended: result, cause)
         case is RowDecodingError:
             self = .corrupt(Cause(message: prefix + "a column does not hold what was written into it"))
@@ -28,7 +29,8 @@ extension StorageFault {
         case .SQLITE_FULL, .SQLITE_NOMEM:
             .exhausted(cause)
         case .SQLITE_IOERR:
-            extended == .SQLITE_IOERR_NOMEM ? .exhausted(cause) : .unreachable(cause)
+            // There is no room for the index of the write-ahead log.
+            [.SQLITE_IOERR_NOMEM, .SQLITE_IOERR_SHMSIZE].contains(extended) ? .exhausted(cause) : .unreachable(cause)
         case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_NOLFS:
             .unreachable(cause)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT:

@@ -32,6 +32,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the machine has run out of something, which may pass: disk, memory, descriptors.
+    package var isExhaustion: Bool { [ENOSPC, EDQUOT, ENOMEM, EMFILE, ENFILE].contains(code) }
+
     /// The error of the system call that has just failed on this thread.
     package static var current: Self { Self(code: errno) }
 }

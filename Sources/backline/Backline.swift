@@ -1,5 +1,6 @@
 import ArgumentParser
 import LogOutput
+import SystemCalls
 import TerminalClient
 
 /// The program: `serve`, the tools that an operator needs with it, and the commands of a person in a room.
@@ -61,7 +62,8 @@ struct Backline: AsyncParsableCommand {
         }
         let code = exitCode(for: error)
         guard code == .validationFailure else { exit(withError: error) }
-        Console.error(message(for: error))
+        // A list of values is one line, too.
+        Console.error(message(for: error).split(whereSeparator: \.isNewline).joined(separator: " "))
         exit(withError: ExitCode(code.rawValue))
     }
 }
@@ -85,6 +87,13 @@ struct Failure: Error {
     static func schemaLacks(_ migrations: Int) -> Failure {
         let lacking = migrations == 1 ? "a migration" : "\(migrations) migrations"
         return .configuration("the schema lacks \(lacking): run 'backline migrate' with the same settings")
+    }
+}
+
+extension Failure {
+    /// A file that a setting names cannot be used: 69 where the system has run out of something, else 64.
+    init(_ message: String, _ error: SystemError) {
+        self = error.isExhaustion ? .unavailable(message) : .usage(message)
     }
 }
 

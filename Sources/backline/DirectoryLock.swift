@@ -21,7 +21,7 @@ struct DirectoryLock: ~Copyable {
             let isLocked = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
             guard !isLocked else { continue }
             for descriptor in descriptors { _ = close(descriptor) }
-            guard descriptor >= 0 else { throw .usage("--data: \(path) cannot be opened: \(error)") }
+            guard descriptor >= 0 else { throw Failure("--data: \(path) cannot be opened: \(error)", error) }
             throw .unavailable("a server or a tool that writes uses the embedded store in \(directory): stop it first")
         }
         self.descriptors = descriptors

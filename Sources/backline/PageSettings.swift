@@ -23,10 +23,15 @@ struct PageSettings: ParsableArguments {
             return .none
         }
         guard let directory else { return .embedded }
+        let folder: WebFolder
         do throws(SystemError) {
-            return .folder(try WebFolder(directory))
+            folder = try WebFolder(directory)
         } catch {
             throw Failure.usage("--web-directory: '\(directory)' cannot be served: \(error.description)")
         }
+        guard (try? folder.file(at: "index.html")) != nil else {
+            throw Failure.usage("--web-directory: '\(directory)' has no index.html, which is the page")
+        }
+        return .folder(folder)
     }
 }

@@ -235,7 +235,9 @@ struct Serve: AsyncParsableCommand {
                 settings.tls = try ServerCertificate(chain: made.certificatePath, key: made.keyPath)
                 settings.developmentAuthority = made.authority
             } catch {
-                throw Failure.usage("--data: \(error.description)")
+                let reason = "--data: \(error.description)"
+                if case .file(_, let cause) = error { throw Failure(reason, cause) }
+                throw Failure.usage(reason)
             }
         default:
             throw Failure.usage("--certificate and --key belong together: give both or neither")
@@ -279,7 +281,7 @@ struct Serve: AsyncParsableCommand {
                 // Each connection of the store finds out by itself. A standby gets a schema that was just made later.
                 let isAnotherServers = error.isReadOnly || error.cause?.code == "42P01"
                 guard isAnotherServers, opened.hasOtherServers, attempt < 5 * Self.attempts else {
-                    throw Failure.unavailable("the event log cannot be written: \(error.explanation)")
+                    throw Failure(error, "the event log cannot be written")
                 }
                 if attempt == 1 {
                     logger.warning(
@@ -296,12 +298,17 @@ struct Serve: AsyncParsableCommand {
 
     /// Waits for a database that may still be starting.
     private func reachable(_ opened: OpenStore, logger: Logger) async throws -> SchemaState {
+        var told: String?
         for _ in 0..<Self.attempts {
             do throws(StorageFault) {
                 return try await opened.schemaState()
             } catch {
                 guard case .unreachable(let cause) = error, !error.refusesSettings else { throw error }
-                logger.warning("The event log is out of reach; trying again", metadata: ["cause": "\(cause.message)"])
+                if told != cause.message {
+                    logger.warning(
+                        "The event log is out of reach; trying again", metadata: ["cause": "\(cause.message)"])
+                }
+                told = cause.message
                 try await Task.sleep(for: .seconds(1))
             }
         }

@@ -79,8 +79,12 @@ enum StorePlace {
                 return .sqlite(try await SQLiteStore.open(directory: directory, to: use))
             } catch {
                 let reason = "--data: the event log in \(directory) cannot be opened: \(error.explanation)"
-                guard case .corrupt = error else { throw Failure.usage(reason) }
-                throw Failure.configuration(reason)
+                switch error {
+                case .corrupt: throw Failure.configuration(reason)
+                // A disk that is full, and a file that another program has locked.
+                case .exhausted, .transient: throw Failure.unavailable(reason)
+                case .unreachable, .rejected, .outcomeUnknown, .closed: throw Failure.usage(reason)
+                }
             }
         case .postgres(let configuration):
             do {

@@ -95,12 +95,20 @@ extension StorePlace {
 }
 
 extension Failure {
-    /// A fault of the event log: code 69, or 64 for a setting with which nothing can be connected to.
-    init(_ fault: StorageFault) {
-        self =
-            fault.hasInvalidSetting
-            ? .usage("--database-url, or a variable PG…: \(fault.explanation)")
-            : .unavailable("the event log is out of reach: \(fault.explanation)")
+    /// SQLSTATEs of a schema that is not what the record of its migrations says: something has a name that a table needs,
+    /// or a table or column is not there.
+    private static let schemaFaults: Set = ["42P01", "42P07", "42703", "42710"]
+
+    /// A fault of the event log: code 69, 64 for a setting with which nothing can be connected to, or 78 for a schema
+    /// that is not this program's. `said` is what cannot be done.
+    init(_ fault: StorageFault, _ said: String = "the event log is out of reach") {
+        if fault.hasInvalidSetting {
+            self = .usage("--database-url, or a variable PG…: \(fault.explanation)")
+        } else if Self.schemaFaults.contains(fault.cause?.code ?? "") {
+            self = .configuration("the schema is not as this program's migrations make it: \(fault.explanation)")
+        } else {
+            self = .unavailable("\(said): \(fault.explanation)")
+        }
     }
 }
 

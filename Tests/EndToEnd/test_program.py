@@ -168,6 +168,7 @@ BAD_SETTINGS = {
     "plain with a certificate": ["--plain", "--certificate", "/dev/null", "--key", "/dev/null"],
     "a folder of the page without a page": ["--no-web", "--web-directory", "/tmp"],
     "a folder of the page that is none": ["--web-directory", "/dev/null"],
+    "a folder that has no page": ["--web-directory", "/proc"], "an unknown level": ["--log-level", "loud"],
     "an origin that is none": ["--origin", "example.org"],
 }
 

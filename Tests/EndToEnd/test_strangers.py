@@ -49,6 +49,18 @@ def test_a_schema_with_tables_of_another_program_is_refused_and_a_schema_of_its_
     assert tables(sql) == before
 
 
+@pytest.mark.parametrize("theirs", [
+    "CREATE SEQUENCE events", "CREATE TYPE events AS (id int)", None,
+], ids=["a sequence with the name of a table", "a type with it", "a column that is gone"])
+def test_a_schema_in_which_something_is_in_the_way_or_gone_is_refused(database, theirs):
+    sql, url = database
+    if theirs is None:
+        assert backline.run("migrate", "--database-url", url).returncode == 0
+    sql(theirs or "ALTER TABLE events DROP COLUMN at CASCADE")
+    ended = backline.run("serve", "--plain", "--port", "0", "--database-url", url)
+    assert "the schema is not as this program's migrations make it" in backline.refusal(ended)
+
+
 def test_tables_of_extensions_and_of_others_beside_our_own_are_no_reason(servers, database):
     sql, url = database
     sql("CREATE EXTENSION pg_buffercache")

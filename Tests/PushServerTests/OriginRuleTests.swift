@@ -69,6 +69,19 @@ import Testing
         #expect(!isOwn(fields, through: true))
     }
 
+    @Test func `what a trusted proxy says of the address is told of a page that is refused`() {
+        let fields: Fields = [
+            "Host": ["127.0.0.1:18480"], "X-Forwarded-Host": ["music.example.org"], "X-Forwarded-Port": ["80"],
+            "Origin": ["https://music.example.org:8443"],
+        ]
+        for (isBehindProxy, host) in [(false, "127.0.0.1:18480"), (true, "127.0.0.1:18480, music.example.org, 80")] {
+            let rule = OriginRule(allowed: [], isSecure: false, isBehindProxy: isBehindProxy)
+            #expect(throws: ForeignOrigin(origin: "https://music.example.org:8443", host: host)) {
+                try rule.check { fields[$0] ?? [] }
+            }
+        }
+    }
+
     @Test func `http is no origin of a server that speaks TLS, and a list may name further origins`() throws {
         let fields: Fields = ["Host": ["here:8443"], "Origin": ["http://here:8443"]]
         #expect(isOwn(fields))

@@ -261,6 +261,7 @@ import Testing
             (.SQLITE_BUSY_SNAPSHOT, .transient(.init(code: "517", message: "m"))),
             (.SQLITE_FULL, .exhausted(.init(code: "13", message: "m"))),
             (.SQLITE_IOERR_NOMEM, .exhausted(.init(code: "3082", message: "m"))),
+            (.SQLITE_IOERR_SHMSIZE, .exhausted(.init(code: "4874", message: "the disk is full"))),
             (.SQLITE_IOERR_FSYNC, .unreachable(.init(code: "1034", message: "m"))),
             (.SQLITE_READONLY, .unreachable(.init(code: "8", message: "m"))),
             (.SQLITE_CORRUPT, .corrupt(.init(code: "11", message: "m"))),

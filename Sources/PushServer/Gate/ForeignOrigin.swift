@@ -7,7 +7,7 @@ import Synchronization
 struct ForeignOrigin: Error, Equatable {
     /// The page's origin, as the browser has sent it.
     let origin: String
-    /// The address that the request was for, as it has arrived.
+    /// The address that the request was for, as it has arrived: `Host`, and what a trusted proxy has added to it.
     let host: String
 
     /// What the page is answered.

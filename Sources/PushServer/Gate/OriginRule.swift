@@ -12,6 +12,9 @@ struct OriginRule: Equatable, Sendable {
     /// No page can have a browser send these fields to another site.
     var isBehindProxy = false
 
+    /// The fields in which proxies name the address.
+    private static let proxyFields = ["Forwarded", "X-Forwarded-Host", "X-Forwarded-Port"]
+
     /// Checks the request whose fields `values` returns by their names.
     ///
     /// One with more than one `Origin` is refused.
@@ -24,7 +27,8 @@ struct OriginRule: Equatable, Sendable {
             let isScheme = origin.scheme == .https || !isSecure
             if isScheme, own(values).contains(where: { WebOrigin(origin.scheme, $0) == origin }) { return }
         }
-        throw ForeignOrigin(origin: text, host: values("Host").first ?? "")
+        let told = ["Host"] + (isBehindProxy ? Self.proxyFields : [])
+        throw ForeignOrigin(origin: text, host: told.flatMap(values).joined(separator: ", "))
     }
 
     /// The addresses of the server by which the request may have come.
