@@ -27,8 +27,8 @@ package final class SQLiteStore: EventStore {
     private let statisticsPool: DatabasePool
     /// The file that was opened: its device and number.
     private let file: FileIdentity?
-    /// The file's header when it was looked at last.
-    private let header = Mutex<FileHeader?>(nil)
+    /// What was seen of the file last.
+    private let seen = Mutex<Seen?>(nil)
     /// Calls that have begun and not ended.
     private let underWay = DispatchGroup()
     /// Whether the owner has closed the store.
@@ -55,10 +55,18 @@ package final class SQLiteStore: EventStore {
                     "\(path) was moved away or replaced while it was open: stop the server before the file is touched"))
     }
 
+    private struct Seen: Equatable {
+        var header: FileHeader
+        /// Changes where another connection has committed something.
+        var version: Int?
+    }
+
     /// Whether the file, which a copy may have been written over, is still the one that the log is of.
     private func isStill(_ db: Database) throws -> Bool {
-        let now = try db.fileHeader()
-        return try header.withLock { known in
+        let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
+        let now = try Seen(header: db.fileHeader(), version: version)
+        return try seen.withLock { known in
+            // `sqlite3` may have restored a copy into the file, which then stands in the log.
             guard known != now else { return true }
             guard try db.markOfFileAndLog() != nil else { return false }
             known = now
@@ -135,11 +143,10 @@ package final class SQLiteStore: EventStore {
         let began = ContinuousClock.now
         while true {
             do {
-                let lacksLog = try check(path: path, lockTimeout: lockTimeout).state == .moved && !hasLog(path)
+                let lacksLog = try lacksLog(path: path, use, lockTimeout: lockTimeout)
                 // Another process may have begun a log meanwhile, or ended its own: then it is looked at again.
                 guard
-                    try !lacksLog || use == .writingWithoutLog
-                        || check(path: path, lockTimeout: lockTimeout).state != .moved || hasLog(path)
+                    try !lacksLog || use == .writingWithoutLog || !self.lacksLog(path: path, use, lockTimeout: lockTimeout)
                 else {
                     throw corrupt(
                         """
@@ -184,8 +191,15 @@ package final class SQLiteStore: EventStore {
         try queue.close()
     }
 
-    /// Refuses a file that is another program's, or that its write-ahead log does not fit, before anything is changed.
-    private static func check(path: String, lockTimeout: Double) throws -> FileMark {
+    /// Whether a file had a write-ahead log that is not there, or of which SQLite would read nothing.
+    private static func lacksLog(path: String, _ use: Use, lockTimeout: Double) throws -> Bool {
+        let mark = try check(path: path, use, lockTimeout: lockTimeout)
+        return try mark.state == .moved && WriteAheadLog(path + "-wal")?.begins != true
+    }
+
+    /// Refuses a file that is another program's, that its write-ahead log does not fit, or of which something is damaged,
+    /// before anything is changed.
+    private static func check(path: String, _ use: Use, lockTimeout: Double) throws -> FileMark {
         var configuration = Configuration()
         configuration.busyMode = .timeout(lockTimeout)
         // A connection that may write would move the log into the file as it is closed.
@@ -193,11 +207,17 @@ package final class SQLiteStore: EventStore {
         do {
             return try DatabaseQueue(path: path, configuration: configuration).inDatabase { db in
                 guard let mark = try db.markOfFileAndLog() else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+                // Whoever only reads may do so beside a process that writes.
+                if use != .reading, let length = FileIdentity(of: path)?.length,
+                    try WriteAheadLog(path + "-wal")?.lacksSomething(fileLength: length) == true
+                {
+                    throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+                }
                 if let refusal = try db.ownerRefusal() { throw corrupt("\(refusal)") }
                 return mark
             }
         } catch let error as DatabaseError
-            where error.resultCode == .SQLITE_CORRUPT && FileIdentity(of: path + "-wal") != nil
+            where error.resultCode == .SQLITE_CORRUPT && hasLog(path)
         {
             throw corrupt(
                 """

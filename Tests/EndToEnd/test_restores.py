@@ -304,3 +304,59 @@ def test_a_database_of_before_in_the_place_of_the_one_in_use_is_gone_on_with(clu
     assert "Kept" in events and "Lost" not in events
     done = backline.run("verify", "--database-url", url)
     assert done.returncode == 0, done
+
+
+@pytest.mark.parametrize("damage", ["zeros", "noise"])
+def test_a_log_of_which_nothing_can_be_read_is_refused_as_a_missing_one(evening, damage):
+    evening.use(moves=True)
+    assert evening.server.stop() == 0
+    evening.server = evening.start().start()
+    evening.use()
+    evening.server.kill()
+    length = evening.log.stat().st_size
+    evening.log.write_bytes(bytes(length) if damage == "zeros" else os.urandom(length))
+    for tool in ("serve", "verify"):
+        assert "is here without its write-ahead log" in backline.refusal(evening.run(tool))
+
+
+def test_a_log_that_is_damaged_before_its_end_is_refused(evening):
+    evening.use(moves=True)
+    assert evening.server.stop() == 0
+    evening.server = evening.start().start()
+    evening.use()
+    evening.use()
+    evening.server.kill()
+    with open(evening.log, "r+b") as log:
+        log.seek(evening.log.stat().st_size // 2)
+        log.write(b"\xff" * 64)
+    assert "is not its write-ahead log, or one of them is damaged" in backline.refusal(evening.run("serve"))
+
+
+def test_a_file_that_ends_too_early_is_refused(evening):
+    """As of a copy that was not finished; what is in the log makes up for nothing."""
+    evening.use(moves=True)
+    evening.use(moves=True)
+    evening.server.kill()
+    os.truncate(evening.file, evening.file.stat().st_size // 8192 * 4096)
+    backline.refusal(evening.run("serve", "--port", "0"))
+
+
+def test_a_damaged_file_without_a_log_is_not_told_from_its_log(evening):
+    evening.use(moves=True)
+    assert evening.server.stop() == 0
+    os.truncate(evening.file, evening.file.stat().st_size // 8192 * 4096)
+    for tool in ("verify", "epoch renew"):
+        assert "write-ahead log" not in backline.refusal(evening.run(*tool.split()))
+
+
+def test_nothing_is_acknowledged_once_sqlite_has_written_a_copy_into_the_file_in_use(evening):
+    evening.use()
+    copy = evening.copy("copy")
+    evening.use(moves=True)
+    with contextlib.closing(sqlite3.connect(copy)) as source, contextlib.closing(sqlite3.connect(evening.file)) as target:
+        source.backup(target)
+    answer = evening.server.request("POST", "/v1/sessions", {"name": "Ana"})
+    evening.server.kill()
+    ended = evening.run("verify")
+    # Either: what was acknowledged can be used after the next start.
+    assert (answer.status, ended.returncode) in ((503, 78), (201, 0)), (answer.status, ended)
