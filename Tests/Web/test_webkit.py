@@ -129,8 +129,8 @@ def test_an_evening(party, servers, webkits, make_songs, safari, device):
     page.click("[data-pane=pool] [data-do=vote]")
     backline.eventually(lambda: room.state()["pool"][0]["votes"] == 1, "the vote is counted")
     make_dj(page, room, ana)
-    # Small, and of these formats: packets of AAC end WebKitGTK's process, a larger file fails to open now and then, WAV hangs.
-    songs = make_songs(4, 40, ("mp3", "flac", "mp3", "ogg"), rate=8000)
+    # Small, and none of AAC: its packets end WebKitGTK's process, and a larger file fails to open now and then.
+    songs = make_songs(4, 40, ("mp3", "flac", "wav", "ogg"), rate=8000)
     open_chooser(page)
     page.choose(songs)
     page.find("dialog", "3 added · 1 skipped" if refuses_ogg else "4 added")
