@@ -146,7 +146,8 @@ package final class SQLiteStore: EventStore {
                 let lacksLog = try lacksLog(path: path, use, lockTimeout: lockTimeout)
                 // Another process may have begun a log meanwhile, or ended its own: then it is looked at again.
                 guard
-                    try !lacksLog || use == .writingWithoutLog || !self.lacksLog(path: path, use, lockTimeout: lockTimeout)
+                    try !lacksLog || use == .writingWithoutLog
+                        || !self.lacksLog(path: path, use, lockTimeout: lockTimeout)
                 else {
                     throw corrupt(
                         """

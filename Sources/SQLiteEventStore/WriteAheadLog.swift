@@ -21,7 +21,8 @@ struct WriteAheadLog {
         let start = try Self.read(file, Self.headerLength + Self.frameHeaderLength)
         guard !start.isEmpty else { return nil }
         header = Array(start.prefix(Self.headerLength))
-        guard start.count == Self.headerLength + Self.frameHeaderLength, Self.number(start, 0) & ~1 == 0x377F_0682 else {
+        let isComplete = start.count == Self.headerLength + Self.frameHeaderLength
+        guard isComplete, Self.number(start, 0) & ~1 == 0x377F_0682 else {
             begins = false
             return
         }
@@ -94,8 +95,8 @@ private struct Checksum {
         var (first, second) = (first, second)
         unsafe bytes.withUnsafeBytes { bytes in
             for position in stride(from: 0, to: bytes.count - 7, by: 8) {
-                first = first &+ word(unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self)) &+ second
-                second = second &+ word(unsafe bytes.loadUnaligned(fromByteOffset: position + 4, as: UInt32.self)) &+ first
+                first &+= word(unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self)) &+ second
+                second &+= word(unsafe bytes.loadUnaligned(fromByteOffset: position + 4, as: UInt32.self)) &+ first
             }
         }
         (self.first, self.second) = (first, second)
@@ -106,5 +107,7 @@ private struct Checksum {
         bytes.reduce(0) { $0 << 8 | UInt64($1) } == UInt64(first) << 32 | UInt64(second)
     }
 
-    private func word(_ loaded: UInt32) -> UInt32 { isBigEndian ? UInt32(bigEndian: loaded) : UInt32(littleEndian: loaded) }
+    private func word(_ loaded: UInt32) -> UInt32 {
+        isBigEndian ? UInt32(bigEndian: loaded) : UInt32(littleEndian: loaded)
+    }
 }

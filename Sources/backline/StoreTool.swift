@@ -99,8 +99,7 @@ extension Failure {
     /// or a table or column is not there.
     private static let schemaFaults: Set = ["42P01", "42P07", "42703", "42710"]
 
-    /// A fault of the event log: code 69, 64 for a setting with which nothing can be connected to, or 78 for a schema
-    /// that is not this program's. `said` is what cannot be done.
+    /// A fault of the event log, or of a setting (64) or the schema (78); `said` is what cannot be done (69).
     init(_ fault: StorageFault, _ said: String = "the event log is out of reach") {
         if fault.hasInvalidSetting {
             self = .usage("--database-url, or a variable PG…: \(fault.explanation)")
