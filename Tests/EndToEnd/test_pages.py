@@ -202,9 +202,10 @@ def test_without_a_page_its_worker_ends_itself(servers):
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    """A folder for pages."""
+    """A folder for pages, which a server takes for one."""
     made = tmp_path_factory.mktemp("beside") / "pages"
     made.mkdir()
+    (made / "index.html").touch()
     return made
 
 
