@@ -9,7 +9,7 @@ struct WriteAheadLog {
     private static let headerLength = 32
     private static let frameHeaderLength = 24
 
-    /// Whether it begins as one does; else SQLite takes it for an empty one.
+    /// Whether its header is whole, and is that of the first frame; else SQLite takes it for an empty one.
     let begins: Bool
     private let file: FileHandle
     private let header: [UInt8]
@@ -22,7 +22,9 @@ struct WriteAheadLog {
         guard !start.isEmpty else { return nil }
         header = Array(start.prefix(Self.headerLength))
         let isComplete = start.count == Self.headerLength + Self.frameHeaderLength
-        guard isComplete, Self.number(start, 0) & ~1 == 0x377F_0682 else {
+        guard isComplete, Self.number(start, 0) & ~1 == 0x377F_0682,
+            Checksum(ofHeader: header).matches(header[24...])
+        else {
             begins = false
             return
         }
@@ -38,9 +40,7 @@ struct WriteAheadLog {
     func lacksSomething(fileLength: Int) throws -> Bool {
         guard begins else { return false }
         let pageSize = Int(Self.number(header, 8))
-        var sum = Checksum(isBigEndian: header[3] & 1 == 1)
-        sum.add(header[..<24])
-        guard sum.matches(header[24...]) else { return false }
+        var sum = Checksum(ofHeader: header)
         try file.seek(toOffset: UInt64(Self.headerLength))
         var isWhole = true
         var hasCommit = false
@@ -88,7 +88,11 @@ private struct Checksum {
     let isBigEndian: Bool
     private var (first, second): (UInt32, UInt32) = (0, 0)
 
-    init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+    /// Begins with a log's header, which tells how numbers are read, and has its own sum behind its other fields.
+    init(ofHeader header: [UInt8]) {
+        isBigEndian = header[3] & 1 == 1
+        add(header[..<24])
+    }
 
     /// Adds bytes, eight at a time.
     mutating func add(_ bytes: ArraySlice<UInt8>) {

@@ -306,15 +306,16 @@ def test_a_database_of_before_in_the_place_of_the_one_in_use_is_gone_on_with(clu
     assert done.returncode == 0, done
 
 
-@pytest.mark.parametrize("damage", ["zeros", "noise"])
+@pytest.mark.parametrize("damage", ["zeros", "noise", "one byte of its header"])
 def test_a_log_of_which_nothing_can_be_read_is_refused_as_a_missing_one(evening, damage):
     evening.use(moves=True)
     assert evening.server.stop() == 0
     evening.server = evening.start().start()
     evening.use()
     evening.server.kill()
-    length = evening.log.stat().st_size
-    evening.log.write_bytes(bytes(length) if damage == "zeros" else os.urandom(length))
+    log = bytearray(evening.log.read_bytes())
+    log[21] ^= 0xFF
+    evening.log.write_bytes({"zeros": bytes(len(log)), "noise": os.urandom(len(log))}.get(damage, log))
     for tool in ("serve", "verify"):
         assert "is here without its write-ahead log" in backline.refusal(evening.run(tool))
 
