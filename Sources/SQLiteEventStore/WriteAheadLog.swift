@@ -62,10 +62,11 @@ struct WriteAheadLog {
                 pages.formUnion(ofTransaction)
                 ofTransaction = []
                 length = committed
-            } else if isOfThisLog {
-                // The next transaction is written once the one before it is on the disk.
+            } else if isOfThisLog, committed > 0 {
+                // The next transaction is written once the one before it is on the disk. Frames without a commit may be of
+                // one that was rolled back, behind the last transaction.
                 if hasCommit { return true }
-                hasCommit = committed > 0
+                hasCommit = true
             }
         }
         guard length > 0, pageSize > 0 else { return false }

@@ -333,6 +333,37 @@ def test_a_log_that_is_damaged_before_its_end_is_refused(evening):
     assert "is not its write-ahead log, or one of them is damaged" in backline.refusal(evening.run("serve"))
 
 
+def test_a_torn_transaction_before_what_was_rolled_back_is_no_damage(evening):
+    """A large transaction that is rolled back leaves frames without a commit behind the log's end."""
+    room = evening.use()
+    evening.server.kill()
+    moment = evening.folder.parent / "moment"
+
+    def write(connection, first, count):
+        rows = [(bytes(16), first + n, "x" * 1000) for n in range(count)]
+        connection.executemany("INSERT INTO events (room_id, seq, at, type, payload) VALUES (?, ?, 0, 'x', ?)", rows)
+
+    with contextlib.closing(sqlite3.connect(evening.file, isolation_level=None)) as operator:
+        # More pages than these are written before the end of a transaction.
+        for statement in "PRAGMA wal_autocheckpoint = 0", "PRAGMA cache_size = 100", "BEGIN":
+            operator.execute(statement)
+        write(operator, 1, 1500)
+        for statement in "COMMIT", "BEGIN", "UPDATE events SET at = 1", "ROLLBACK", "BEGIN":
+            operator.execute(statement)
+        before = evening.log.read_bytes()
+        write(operator, 1501, 20)
+        operator.execute("COMMIT")
+        shutil.copytree(evening.folder, moment)
+    log = bytearray((moment / "backline.sqlite-wal").read_bytes())
+    # The first frame of the last transaction has not reached the disk, those after it have.
+    torn = next(at for at in range(32, len(log), 4120) if log[at:at + 4120] != before[at:at + 4120])
+    log[torn:torn + 4120] = before[torn:torn + 4120]
+    (moment / "backline.sqlite-wal").write_bytes(log)
+    (moment / "backline.sqlite-shm").unlink()
+    evening.store = ("--store", "sqlite", "--data", str(moment))
+    assert evening.has(evening.start().start().session("Ben"), room)
+
+
 def test_a_file_that_ends_too_early_is_refused(evening):
     """As of a copy that was not finished; what is in the log makes up for nothing."""
     evening.use(moves=True)
