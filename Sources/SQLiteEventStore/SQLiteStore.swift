@@ -172,10 +172,26 @@ package final class SQLiteStore: EventStore {
                 // A new file gets its write-ahead log under a lock for which SQLite does not wait, since a process that
                 // reads, as this one does then, could wait for ever.
                 pause()
+            } catch let error as DatabaseError
+                where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK && !hasLog(path)
+            {
+                do {
+                    try rollBack(path: path, configuration)
+                } catch {
+                    throw StorageFault(error, context: "the database \(path) cannot be opened")
+                }
             } catch {
                 throw StorageFault(error, context: "the database \(path) cannot be opened")
             }
         }
+    }
+
+    /// Takes back what a process had begun that was killed before the file had a write-ahead log: SQLite does so for a
+    /// connection that may write.
+    private static func rollBack(path: String, _ configuration: Configuration) throws {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        _ = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        try queue.close()
     }
 
     /// Whether there is something in the database's write-ahead log.

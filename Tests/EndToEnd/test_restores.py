@@ -392,3 +392,21 @@ def test_nothing_is_acknowledged_once_sqlite_has_written_a_copy_into_the_file_in
     ended = evening.run("verify")
     # Either: what was acknowledged can be used after the next start.
     assert (answer.status, ended.returncode) in ((503, 78), (201, 0)), (answer.status, ended)
+
+
+def test_a_server_that_was_killed_as_it_began_to_use_the_file_starts_again(evening):
+    """A rollback journal stands beside the file then: SQLite uses it until there is a write-ahead log."""
+    room = evening.use()
+    assert evening.server.stop() == 0
+    moment = evening.folder.parent / "moment"
+    with contextlib.closing(sqlite3.connect(evening.file, isolation_level=None)) as operator:
+        # Pages are written before the end of the transaction, and its journal before them.
+        for statement in "PRAGMA journal_mode = DELETE", "PRAGMA cache_size = 1", "BEGIN":
+            operator.execute(statement)
+        for seq in range(100):
+            operator.execute(
+                "INSERT INTO events (room_id, seq, at, type, payload) VALUES (?, ?, 0, 'x', ?)", (bytes(16), seq, "x" * 3000))
+        shutil.copytree(evening.folder, moment)
+    assert (moment / "backline.sqlite-journal").stat().st_size > 0
+    evening.store = ("--store", "sqlite", "--data", str(moment))
+    evening.check(room)
