@@ -225,11 +225,7 @@ package final class SQLiteStore: EventStore {
             return try DatabaseQueue(path: path, configuration: configuration).inDatabase { db in
                 guard let mark = try db.markOfFileAndLog() else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
                 // Whoever only reads may do so beside a process that writes.
-                if use != .reading, let length = FileIdentity(of: path)?.length,
-                    try WriteAheadLog(path + "-wal")?.lacksSomething(fileLength: length) == true
-                {
-                    throw DatabaseError(resultCode: .SQLITE_CORRUPT)
-                }
+                if use != .reading { try checkLog(path: path, db) }
                 if let refusal = try db.ownerRefusal() { throw corrupt("\(refusal)") }
                 return mark
             }
@@ -242,6 +238,19 @@ package final class SQLiteStore: EventStore {
                 To go on with the file alone, remove \(fileName)-wal and \(fileName)-shm and run 'backline epoch renew'. \
                 To go on where the log ended, put back the file that it is of
                 """)
+        }
+    }
+
+    private static func checkLog(path: String, _ db: Database) throws {
+        while true {
+            let version = try Int.fetchOne(db, sql: "PRAGMA data_version")
+            guard let length = FileIdentity(of: path)?.length,
+                try WriteAheadLog(path + "-wal")?.lacksSomething(fileLength: length) == true
+            else { return }
+            // Another process may have written meanwhile: then it is looked at again.
+            guard try Int.fetchOne(db, sql: "PRAGMA data_version") != version else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+            }
         }
     }
 
