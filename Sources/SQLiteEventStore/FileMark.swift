@@ -119,13 +119,15 @@ extension Database {
     func beginEra() throws {
         // Held until the connection is closed: nobody may begin a log in between.
         try execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-        guard try String.fetchOne(self, sql: "PRAGMA journal_mode = DELETE") == "delete" else { return }
+        // All that changes is in one sector of the disk. A journal in a file could be left beside a copy that is put back.
+        guard try String.fetchOne(self, sql: "PRAGMA journal_mode = MEMORY") == "memory" else { return }
         try inTransaction(.exclusive) {
             let next = try header().mark.next().becoming(.whole)
             try execute(sql: "PRAGMA user_version = \(next.userVersion)")
             try execute(sql: "PRAGMA schema_version = \(Int.random(in: FileHeader.drawnVersions))")
             return .commit
         }
+        _ = try String.fetchOne(self, sql: "PRAGMA journal_mode = WAL")
     }
 
     /// The mark of the file with its write-ahead log; nil if the log is another file's.
