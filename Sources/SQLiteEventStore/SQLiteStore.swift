@@ -236,7 +236,8 @@ package final class SQLiteStore: EventStore {
                 """
                 \(path)-wal is not its write-ahead log, or one of them is damaged; was one put back without the other? \
                 To go on with the file alone, remove \(fileName)-wal and \(fileName)-shm and run 'backline epoch renew'. \
-                To go on where the log ended, put back the file that it is of
+                To go on where the log ended, put back the file that it is of. Of a damaged log, SQLite's wal_checkpoint \
+                keeps the beginning
                 """)
         }
     }

@@ -63,7 +63,7 @@ struct Backline: AsyncParsableCommand {
         let code = exitCode(for: error)
         guard code == .validationFailure else { exit(withError: error) }
         // A list of values is one line, too.
-        Console.error(message(for: error).split(whereSeparator: \.isNewline).joined(separator: " "))
+        Console.error(message(for: error).split(whereSeparator: \.isWhitespace).joined(separator: " "))
         exit(withError: ExitCode(code.rawValue))
     }
 }

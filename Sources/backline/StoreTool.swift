@@ -56,7 +56,7 @@ extension StoreSettings {
 }
 
 extension OpenStore {
-    /// Runs `body` with the store and closes it; faults of the store end the program with code 69.
+    /// Runs `body` with the store and closes it; faults of the store end the program (``Failure/init(_:_:)``).
     func closing<Value>(emptyingLog: Bool = true, _ body: (OpenStore) async throws -> Value) async throws -> Value {
         do {
             let value = try await body(self)
@@ -95,9 +95,10 @@ extension StorePlace {
 }
 
 extension Failure {
-    /// SQLSTATEs of a schema that is not what the record of its migrations says: something has a name that a table needs,
-    /// or a table or column is not there.
-    private static let schemaFaults: Set = ["42P01", "42P07", "42703", "42710"]
+    /// SQLSTATEs of a name that something else has, and of a column that is not there.
+    ///
+    /// A table that is not there may be one that a standby does not have yet.
+    private static let schemaFaults: Set = ["42P07", "42703", "42710"]
 
     /// A fault of the event log, or of a setting (64) or the schema (78); `said` is what cannot be done (69).
     init(_ fault: StorageFault, _ said: String = "the event log is out of reach") {

@@ -44,7 +44,7 @@ function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4]
   // With media, what is heard is the page's own sound.
   const sound = media ? new Sound(device, {
     ended: (lengthMs) => conductor.ended(lengthMs), paused: () => conductor.stopped(), playing: () => conductor.sounds(), stalled: () => conductor.deck.stalled(),
-    failed: (error) => conductor.tryAgain() || failures.push(error), refused: (wants) => assert.fail(wants),
+    failed: (error) => conductor.tryAgain(error) || failures.push(error), refused: (wants) => assert.fail(wants),
   }, media.ports)
     : { fades: Infinity, step() {}, prepare() {}, positionOf: (song) => (song ? conductor.deck.position(Date.now()) : null), fadesIn: () => sound.fades, lengthOf: () => Infinity };
   const conductor = new Conductor(device, sound, null);
@@ -533,6 +533,20 @@ for (const [when, first] of [['as it is opened', { isBroken: true }], ['as it be
     conductor.sound.close();
   });
 }
+
+test('a file that neither opens nor fails is not waited for twice', async (t) => {
+  const media = mediaOf();
+  const { conductor, model, pass, vote, failures } = conducting(t, { media, music: [new Music('1', 60, { openMs: 60_000 }), new Music('2', 60)] });
+  for (const track of [1, 2]) model.send(1, { type: 'enqueue', track });
+  model.send(1, { type: 'play' });
+  // It is to begin somewhere in the song.
+  await pass(5000, 20);
+  vote();
+  await pass(15_000, 20);
+  assert.equal(failures.splice(0).length, 1);
+  conductor.close();
+  conductor.sound.close();
+});
 
 /** A song that is heard for 10 s, until the system stops it. */
 async function stopped(t) {

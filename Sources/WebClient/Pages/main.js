@@ -82,14 +82,14 @@ function comeAgain(ms) {
   }, ms);
 }
 
-/** The time before the next reload, in ms: twice that before the last one; the longest where the browser does not keep it. */
+/** The time before the next reload, in ms: twice that before the last one; two minutes where the browser does not keep it. */
 function reloadsAfter() {
   try {
     const ms = Math.min(2 * Number(sessionStorage.getItem(RELOAD_AFTER)) || RELOAD_EVERY_MS, RELOAD_AT_LATEST_MS);
     sessionStorage.setItem(RELOAD_AFTER, String(ms));
     return ms;
   } catch {
-    return RELOAD_AT_LATEST_MS;
+    return 4 * RELOAD_EVERY_MS;
   }
 }
 

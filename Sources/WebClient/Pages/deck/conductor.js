@@ -5,6 +5,7 @@ import { Lacking } from './lacking.js';
 import { Lengths } from './lengths.js';
 import { watchQuiet } from './quiet.js';
 import { saveDeck, shownBy } from './saved-deck.js';
+import { Unanswered } from './voice.js';
 import { Refusal } from '../store/store.js';
 
 /**
@@ -160,11 +161,12 @@ export class Conductor {
    * Opens the file of the song anew, once, where the browser could not play it: some errors pass, such as those of a file
    * that was opened before the page was in the background.
    *
+   * @param {unknown} error
    * @returns {boolean} whether it does
    */
-  tryAgain() {
+  tryAgain(error) {
     const { song } = this.deck;
-    if (!song || song.entry === this.#triedAgain) return false;
+    if (!song || song.entry === this.#triedAgain || error instanceof Unanswered) return false;
     this.#triedAgain = song.entry;
     this.deck.stalled();
     this.sound.step({ do: 'play', song, fade: false }, this.deck);

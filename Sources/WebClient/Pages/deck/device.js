@@ -578,7 +578,7 @@ export class Device {
   #failed(error) {
     const run = this.#run, { song } = run?.deck ?? {};
     const isBroken = !(error instanceof FileProblem), file = song && this.songOf(song.track);
-    if (isBroken && run?.tryAgain()) return;
+    if (isBroken && run?.tryAgain(error)) return;
     if (isBroken && file) this.#broken.add(file.sourceId);
     if (run?.deck.live) run.lacking.tell();
     run?.do((now) => run.deck.gone(now, isBroken));

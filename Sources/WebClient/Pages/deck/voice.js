@@ -48,6 +48,9 @@ function valueOf(glide, now) {
   return Math.sqrt(glide.from ** 2 + (glide.to ** 2 - glide.from ** 2) * done);
 }
 
+/** A song that neither opens nor fails: it is not worth another wait. */
+export class Unanswered extends Error {}
+
 export class Voice {
   /** The song that is open, or is opened once the tail has faded out. */
   key = '';
@@ -260,7 +263,7 @@ export class Voice {
     const { ports } = this;
     /** @type {any} */
     let timer;
-    await Promise.race([this.#ready, new Promise((_, reject) => { timer = ports.after(() => reject(new Error('media')), OPEN_MS); })])
+    await Promise.race([this.#ready, new Promise((_, reject) => { timer = ports.after(() => reject(new Unanswered('media')), OPEN_MS); })])
       .finally(() => ports.cancel(timer));
   }
 

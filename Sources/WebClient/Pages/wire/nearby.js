@@ -8,8 +8,11 @@ import { Line } from './line.js';
  * @typedef {{lat: number, lon: number, radiusMeters: number}} Circle
  * @typedef {{minimumRooms: number, tracks: import('./messages').Trend[]}} Trends
  * @typedef {{state: 'connecting'|'live'|'waiting'|'refused'|'ended', code?: string, retryAfterMs?: number}} NearbyState
- *   `ended`: refused, and not tried again by itself
+ *   `ended`: refused, and only another session helps
  */
+
+/** @param {string} code */
+const endsSession = (code) => code === 'unauthorized' || isOfNoUse(code);
 
 /** The ids of the subscriptions, to the rooms and to what they play: there is one of each on a line. */
 const ID = 1;
@@ -119,7 +122,7 @@ export class NearbyLink {
 
   /** @param {{code: string, retryAfterMs?: number}} refusal */
   #denied({ code, retryAfterMs }) {
-    this.#tell({ state: retryAfterMs === undefined ? 'ended' : 'refused', code, retryAfterMs });
+    this.#tell({ state: endsSession(code) ? 'ended' : 'refused', code, retryAfterMs });
     if (retryAfterMs !== undefined) this.#timer = setTimeout(() => this.#ask(), retryAfterMs);
   }
 
@@ -142,7 +145,7 @@ export class NearbyLink {
 
   /** @param {import('../store/store.js').Refusal} refusal  of what the next attempt needs */
   #ends({ code, retryAfterMs }) {
-    if (code !== 'unauthorized' && !isOfNoUse(code)) return { waitMs: retryAfterMs };
+    if (!endsSession(code)) return { waitMs: retryAfterMs };
     this.#tell({ state: 'ended', code });
     return { isFinal: true };
   }
