@@ -84,7 +84,7 @@ def test_a_tap_that_needs_a_script_that_is_blocked_says_so_and_loads_nothing_aga
     expect(page.locator(".toast")).to_contain_text("An extension of this browser may hold it back.")
     # The sentence is not squeezed beside its buttons, on the smallest screens too.
     page.set_viewport_size({"width": 320, "height": 568})
-    assert page.locator(".toast p").evaluate("node => node.offsetWidth") > 240
+    page.wait_for_function("document.querySelector('.toast p').offsetWidth > 240")
     expect(page.locator(".deck .song")).to_have_text("Maré Alta")
     assert len(documents) == 1
     with page.expect_event("load"):
