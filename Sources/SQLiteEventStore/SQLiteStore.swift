@@ -302,7 +302,9 @@ package final class SQLiteStore: EventStore {
             let path = "/" + components[1...count].joined(separator: "/")
             // The pointers that C takes and gives do not outlive these expressions.
             guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
-            throw .unreachable(.init(message: "the directory \(path) cannot be made: \(SystemError.current)"))
+            let error = SystemError.current
+            let cause = StorageFault.Cause(message: "the directory \(path) cannot be made: \(error)")
+            throw error.isExhaustion ? .exhausted(cause) : .unreachable(cause)
         }
     }
 

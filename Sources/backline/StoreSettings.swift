@@ -79,12 +79,7 @@ enum StorePlace {
                 return .sqlite(try await SQLiteStore.open(directory: directory, to: use))
             } catch {
                 let reason = "--data: the event log in \(directory) cannot be opened: \(error.explanation)"
-                switch error {
-                case .corrupt: throw Failure.configuration(reason)
-                // A disk that is full, and a file that another program has locked.
-                case .exhausted, .transient: throw Failure.unavailable(reason)
-                case .unreachable, .rejected, .outcomeUnknown, .closed: throw Failure.usage(reason)
-                }
+                throw Failure(embeddedStore: error, reason)
             }
         case .postgres(let configuration):
             do {
@@ -92,6 +87,18 @@ enum StorePlace {
             } catch {
                 throw Failure.unavailable("PostgreSQL cannot be used: \(error.explanation)")
             }
+        }
+    }
+}
+
+extension Failure {
+    /// The embedded store cannot be used.
+    fileprivate init(embeddedStore fault: StorageFault, _ message: String) {
+        switch fault {
+        case .corrupt: self = .configuration(message)
+        // A disk that is full, and a file that another program has locked.
+        case .exhausted, .transient: self = .unavailable(message)
+        case .unreachable, .rejected, .outcomeUnknown, .closed: self = .usage(message)
         }
     }
 }
@@ -105,7 +112,7 @@ extension StorePlace {
         do {
             try SQLiteStore.makeDirectory(directory)
         } catch {
-            throw .usage("--data: \(error.explanation)")
+            throw Failure(embeddedStore: error, "--data: \(error.explanation)")
         }
         return try DirectoryLock(directory, file: SQLiteStore.fileName)
     }

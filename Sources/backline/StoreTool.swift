@@ -11,7 +11,7 @@ extension StoreSettings {
     /// Opens the log, runs `body` with it, and closes it.
     ///
     /// Servers may run meanwhile; to write, on the same database, but not on the same embedded store. The log must exist,
-    /// with the schema that this program knows. Faults of the store end the program with code 69.
+    /// with the schema that this program knows.
     func withLog<Value>(
         _ use: SQLiteStore.Use, _ body: (any LogArchive) async throws -> Value
     ) async throws -> Value {

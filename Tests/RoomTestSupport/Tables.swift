@@ -41,6 +41,16 @@ package struct SkipVotesCase: Sendable, Decodable, CustomStringConvertible {
     package static func all() throws -> [SkipVotesCase] { try Table.read("skip-votes") }
 }
 
+/// Members of a room by their numbers, and how equal names are told apart.
+package struct NamesCase: Sendable, Decodable, CustomStringConvertible {
+    package let names: [String: String]
+    package let shown: [String: String]
+
+    package var description: String { "\(names)" }
+
+    package static func all() throws -> [NamesCase] { try Table.read("names") }
+}
+
 /// What people paste and type for a room, and the room that is meant; nil: none.
 package struct RoomLinks: Sendable, Decodable {
     package struct Text: Sendable, Decodable {
