@@ -90,9 +90,16 @@ def clean_stop(evening):
     return copy
 
 
-@pytest.mark.parametrize("moves", [False, True], ids=["small log", "large log"])
-@pytest.mark.parametrize("was_restored", [False, True], ids=["first time", "again"])
-@pytest.mark.parametrize("make", [sqlite_backup, sqlite_vacuum, clean_stop])
+BESIDE_A_LOG = [
+    pytest.param(make, was_restored, moves, id=f"{make.__name__}, {'again' if was_restored else 'first time'}, {'large' if moves else 'small'} log",
+                 marks=[] if is_one else [pytest.mark.soak("each two of these three are together in a case of the gate")])
+    for number, make in enumerate([sqlite_backup, sqlite_vacuum, clean_stop])
+    for was_restored in (False, True)
+    for moves in (False, True)
+    for is_one in [(number == 1) == (was_restored != moves)]]
+
+
+@pytest.mark.parametrize("make, was_restored, moves", BESIDE_A_LOG)
 def test_a_copy_beside_the_log_of_a_killed_server_is_refused_until_the_log_is_removed(
         evening, make, was_restored, moves):
     before = evening.use()

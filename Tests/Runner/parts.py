@@ -17,9 +17,9 @@ TREE = HERE.parents[1]
 SWIFT_TESTS = os.environ.get("BACKLINE_SWIFT_TESTS", f"{TREE}/.build/debug/BacklinePackageTests.xctest")
 PYTHON = f"{TREE}/.venv/bin/python"
 PLUGINS = ("no:cacheprovider", "pytest_timeout", "xdist.plugin", "pytest_results")
-WIDTH = 6
-"""Tests in Swift at once. All at once, they would wait minutes for a thread, and what they run would take that for a lost
-connection."""
+WIDTH = 12
+"""Tests in Swift at once. With few of them, processors have nothing to do while all wait for a database. All at once, they
+would wait minutes for a thread, and what they run would take that for a lost connection."""
 TEST_ENDS = 0.9
 """Of the time of silence after which a run is ended: what is left for a test in Python that hangs, so that it is told with
 the place at which it stands, and the others go on."""

@@ -234,7 +234,9 @@ class Axe:
         # contrast of covered texts is not looked at.
         return self._run(
             "document.querySelectorAll(':modal, :popover-open').forEach(one => { one.style.zIndex = 2147483647; });"
-            f"axe.run(document, {{resultTypes: ['violations'], preload: false{only}}})" """.then(result => result.violations.flatMap(
+            # What is below a dialog was looked at without it.
+            "axe.run([...document.querySelectorAll(':modal')].at(-1) ?? document, "
+            f"{{resultTypes: ['violations'], preload: false{only}}})" """.then(result => result.violations.flatMap(
                 rule => rule.nodes.map(node => `${rule.id} (${rule.impact}): ${node.html.slice(0, 200)}: ` +
                     node.failureSummary.replaceAll('\\n', ' '))))""", world)
 
