@@ -64,6 +64,7 @@ def test_the_room_is_left_before_the_session_ends(visit, party, house):
     steps.open_menu(page, "Sign out")
     with page.watch.sockets[0].expect_event("close"):
         page.locator("dialog[open]").last.get_by_role("button", name="Sign out").click()
+    backline.eventually(lambda: page.evaluate("0") == 0 and held, "the session is being ended")
     held.pop().continue_()
     expect(page.get_by_text("Listen together.")).to_be_visible()
     assert page.evaluate("indexedDB.databases().then(all => all.length)") == 0

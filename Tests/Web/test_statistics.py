@@ -93,9 +93,8 @@ def test_a_song_that_ends_is_shown_to_all_who_look(servers, visit, party):
     near.get_by_role("button", name="Use where I am").click()
     expect(near.locator(".trending")).to_contain_text("rooms of 2 different people")
     # A vote is told: it is shown while no question of theirs is let through.
-    held = []
     for page in pages:
-        page.route(QUESTIONS, lambda route: held.append(route))
+        page.route(QUESTIONS, lambda route: None)
     first.vote("Wanted", "Ana")
     for one, who in zip(shown, ("laptop", "phone"), strict=True):
         until_shown(tile(one, "Votes"), "1", f"a vote on the {who}")
@@ -103,8 +102,6 @@ def test_a_song_that_ends_is_shown_to_all_who_look(servers, visit, party):
         expect(one.locator(".ranked", has_text="Wanted most right now").locator("li")).to_have_count(1)
     for page in pages:
         page.unroute(QUESTIONS)
-    for route in held:
-        route.continue_()
     pages[0].wait_for_timeout(max(0, 10_100 - (time.monotonic() - began) * 1000))
     for room in rooms:
         room.tell("Mina", "finish", entry=room.state()["playback"]["entry"])
