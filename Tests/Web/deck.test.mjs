@@ -102,11 +102,12 @@ class Bench {
     return this.words(this.deck.link(false, this.room, this.now));
   }
 
-  /** The page is loaded again. */
-  reload(ms) {
+  /** The page is loaded again; `meanwhile` happens at the end of the time away. */
+  reload(ms, meanwhile = () => {}) {
     const saved = JSON.parse(JSON.stringify(this.deck.toSaved())), since = this.now;
     this.sent = [];
     this.now += ms;
+    meanwhile();
     this.deck = this.machine(saved);
     this.deck.room(this.room, this.now);
     return this.words(this.deck.resume(this.now, since));
@@ -245,6 +246,17 @@ test('a song that ends: finish, then the room says what comes next', () => {
   assert.deepEqual(bench.log, ['T1 at 0 for 60080 ended']);
 });
 
+test('a song that ends while the room is told of another is asked for once', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(60_000);
+  bench.act({ type: 'enqueue', track: 4 });
+  assert.deepEqual(bench.ended(), ['finish']);
+  assert.deepEqual(bench.answer(), []);
+  assert.ok(bench.deck.isEnding);
+  assert.deepEqual(bench.answer(), ['play T2']);
+});
+
 test('a song that ends while the room is asked for something that changes nothing', () => {
   for (const refused of [false, true]) {
     const bench = new Bench();
@@ -334,6 +346,24 @@ test('a room that begins a song late, after the deck ran out of songs, is follow
   bench.by(3, { type: 'vote', track: 4 });
   assert.deepEqual(bench.answer(), ['play T4']);
   assert.deepEqual(bench.sent, []);
+});
+
+test('a song that had been paused was heard until its end, however long the room is silent then', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(30_000);
+  bench.act({ type: 'pause' });
+  bench.answer();
+  bench.pass(10_000);
+  bench.act({ type: 'resume' });
+  bench.answer();
+  bench.pass(30_000);
+  bench.ended();
+  bench.now += 900;
+  assert.deepEqual(bench.off(), ['play T2']);
+  bench.on();
+  bench.answer();
+  assert.deepEqual(bench.log, ['T1 at 0 for 60000 ended']);
 });
 
 for (const [isDone, what] of [[true, 'was carried out'], [false, 'was lost']]) {
@@ -610,6 +640,22 @@ test('the page comes back to a room that has done something else meanwhile: the 
   }
 });
 
+test('the page is loaded again with something that the room has not been told: that holds', () => {
+  for (const isOff of [true, false]) {
+    const bench = new Bench();
+    bench.on();
+    bench.pass(10_000);
+    if (isOff) bench.off();
+    bench.act({ type: 'enqueue', track: 5 });
+    bench.pass(500);
+    bench.reload(3000, () => bench.by(1, { type: 'pause' }));
+    assert.deepEqual(bench.on(), ['syncDeck']);
+    bench.answer();
+    assert.equal(bench.onAir, 'T1 playing since 0');
+    assert.equal(bench.waiting, 'T2 T3 T5');
+  }
+});
+
 test('the page is loaded again while the room is asked for the next song', () => {
   const bench = new Bench();
   bench.on();
@@ -785,6 +831,9 @@ test('a song that comes to its end while the next one is opened ends nothing mor
   assert.deepEqual(bench.ended(), []);
   bench.deck.sounds();
   assert.deepEqual(bench.ended(), ['finish']);
+  // The same off line.
+  assert.deepEqual(bench.off(), ['play T3']);
+  assert.deepEqual(bench.ended(), []);
 });
 
 test('two DJs who press Next at one moment skip one song', () => {

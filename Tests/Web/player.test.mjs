@@ -170,6 +170,19 @@ test('a song whose header is right and whose music cannot be decoded is told, pl
   }
 });
 
+test('a song that is open, or is not, is played as that', async () => {
+  const { media, player, play, file } = playing();
+  await assert.rejects(player.play('1', null, AT_ONCE), /not open/);
+  play('1', AT_ONCE);
+  await media.run(1000);
+  player.prepare('2', file('2', 200, { openMs: 500 }));
+  await media.run(1000);
+  player.pause();
+  play('2', AT_ONCE);
+  await media.run(100);
+  assert.deepEqual(heard(media), ['2 100']);
+});
+
 test('another file for a song that could not be played is opened', async () => {
   for (const fault of [{ isBroken: true }, { isCorrupt: true }]) {
     const { media, player, play, file } = playing();
@@ -201,6 +214,19 @@ test('in a fade, levels and the volume change what they are for, and no sound ju
   assert.deepEqual(heard(media), ['2 28', '3 35']);
   await media.run(4000);
   assert.deepEqual(heard(media), ['3 50']);
+});
+
+test('a song that fades in is silent as it begins, and one that cuts off another is not', async () => {
+  for (const [how, volume] of [[FADING, 0], [AT_ONCE, 1]]) {
+    const { media, player, play, file } = playing();
+    play('1', AT_ONCE);
+    await media.run(1000);
+    player.prepare('2', file('2'));
+    await media.run(1000);
+    const open = media.ports.elements.find(({ music }) => music.name === '2');
+    play('2', how);
+    assert.deepEqual([open.paused, open.volume], [false, volume]);
+  }
 });
 
 test('a level that is measured twice in a moment ends where the last one says', async () => {

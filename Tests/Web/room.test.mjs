@@ -212,6 +212,8 @@ test('duplicates change nothing, holes are seen, unknown events only move the po
   assert.equal(tested.apply({ ...vote, votes: 9 }), 0);
   assert.throws(() => tested.apply({ ...vote, seq: 10 }), Gap);
   assert.throws(() => tested.delta({ from: 10, seq: 10, events: [] }), Gap);
+  // Of somebody who is not here any more.
+  assert.equal(new Room(snapshot()).apply(golden('event-memberRenamed', { seq: 8, member: 99 })), 0);
   assert.equal(tested.apply({ seq: 9, at, type: 'lampLit', colour: 'red' }), 0);
   assert.equal(tested.seq, 9);
   const both = { from: 8, seq: 10, events: [vote, { seq: 9, at, type: 'x' }, golden('event-memberRenamed', { seq: 10 })] };
@@ -256,6 +258,7 @@ test('a resumption and presence tell who is here, apart from the log', () => {
   assert.deepEqual(tested.deck, {});
   assert.throws(() => tested.resumed({ epoch: 'e2', seq: 9 }), Gap);
   assert.throws(() => tested.resumed({ epoch: 'e1', seq: 3 }), Gap);
+  assert.throws(() => new Room(snapshot({ isAhead: true })).resumed({ epoch: 'e1', seq: 9 }), Gap);
   assert.equal(WHOLE & PART.link, 0);
 });
 
