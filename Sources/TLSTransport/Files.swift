@@ -1,6 +1,26 @@
 internal import Glibc
 import SystemCalls
 
+/// What tells a file, as it is now, from itself after a change and from another one that takes its place.
+struct FileIdentity: Equatable, Sendable {
+    private let device: UInt
+    private let number: UInt
+    private let size: Int
+    /// When its content, its owner or its rights last changed: nobody can set it, as one can the time of the content.
+    private let changedAt: [Int]
+
+    /// The file that a path, also one of symbolic links, leads to; nil if there is none.
+    ///
+    /// Blocks.
+    init?(of path: String) {
+        var status = stat()
+        // The structure is filled during the call.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        (device, number, size) = (UInt(status.st_dev), UInt(status.st_ino), status.st_size)
+        changedAt = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    }
+}
+
 /// The file operations that certificates need; all of them block.
 enum Files {
     /// The most bytes read from one file: no certificate or key is nearly as large.

@@ -1,5 +1,6 @@
-"""Signals that are no request to stop, and the certificate that SIGHUP reads again."""
+"""Signals that are no request to stop, and the certificate that is read again."""
 
+import contextlib
 import os
 import pty
 import re
@@ -7,6 +8,8 @@ import signal
 import socket
 import ssl
 import subprocess
+
+import pytest
 
 import backline
 
@@ -49,7 +52,6 @@ def test_sighup_takes_the_new_certificate_and_keeps_connections(servers, tmp_pat
     assert served(server) == first
     with server.session("Ana").socket() as client:
         make_certificate(tmp_path, "second", days=3)
-        assert served(server) == first, "files alone change nothing"
         server.process.send_signal(signal.SIGHUP)
         backline.eventually(lambda: served(server) == in_file(tmp_path), "the new certificate is served")
         backline.eventually(lambda: "expires soon" in server.said(), "it ends within a week")
@@ -65,6 +67,45 @@ def test_sighup_takes_the_new_certificate_and_keeps_connections(servers, tmp_pat
         backline.eventually(lambda: "the one before stays" in server.said(), "the reason is told")
         assert served(server) == second
         assert client.is_alive()
+    assert server.stop() == 0
+
+
+@pytest.mark.soak("load: 1,000 sockets; and files that are looked at every ten seconds")
+def test_a_thousand_sockets_outlive_ten_certificates(servers, tmp_path):
+    """As an ACME client renews it: new files in a folder of their own, and a link that is turned."""
+    live = tmp_path / "live"
+
+    def renew(number, name, chain=None):
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        make_certificate(folder, name, days=30)
+        if chain is not None:
+            (folder / "certificate.pem").write_text(chain)
+        (tmp_path / "turned").symlink_to(folder)
+        (tmp_path / "turned").rename(live)
+
+    renew(0, "first")
+    files = ("--certificate", str(live / "certificate.pem"), "--key", str(live / "key.pem"))
+    server = servers(*files, "--max-sockets-per-session", "0").start()
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(ana.socket()) for _ in range(1_000)]
+        sockets[0].subscribe(room)
+        for number in range(1, 11):
+            renew(number, f"renewed {number}")
+            if number % 2:
+                server.process.send_signal(signal.SIGHUP)
+            backline.eventually(lambda: served(server) == in_file(live), "the new certificate is served")
+            if number in (3, 6):
+                # Another key's, and nothing that could be a certificate.
+                good = in_file(live)
+                renew(100 + number, "broken", chain=good if number == 3 else "nothing")
+                backline.eventually(
+                    lambda count=number // 3: server.said().count("the one before stays") == count, "the reason is told")
+                assert served(server) == good
+        assert all(client.is_alive() for client in sockets)
+        assert sockets[0].command(room, "addTracks", tracks=backline.tracks("Still here"))["type"] == "ack"
     assert server.stop() == 0
 
 

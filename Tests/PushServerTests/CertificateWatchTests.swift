@@ -50,9 +50,19 @@ import Testing
         }
 
         func pass(hours: Int, on time: VirtualTime) async {
-            wall.withLock { $0 += hours * 3_600 }
-            await time.advance(by: .hours(Int64(hours)))
+            await pass(seconds: hours * 3_600, on: time)
         }
+
+        func pass(seconds: Int, on time: VirtualTime) async {
+            wall.withLock { $0 += seconds }
+            await time.advance(by: .seconds(Int64(seconds)))
+        }
+
+        /// The path of one of the files.
+        func path(_ name: String) -> String { directory + "/" + name }
+
+        /// What is served to the next connection: nothing is read here.
+        var end: Int { certificate.end }
 
         /// Replaces the files by those of a certificate that is good from now on.
         func replace() throws {
@@ -106,6 +116,89 @@ import Testing
                 expected.append("notice: validSeconds \(DevelopmentCertificate.lifetime)")
                 await stage.pass(hours: 48, on: time)
                 #expect(stage.lines == expected)
+            }
+        }
+    }
+
+    @Test func `files that have changed are taken once two looks find them the same`() async throws {
+        let stage = try Stage()
+        try await VirtualTime.run(seed: TestSeed.fixed(1)) { time in
+            let watch = stage.watch(from: 0, on: time)
+            try await withThrowingDiscardingTaskGroup { group in
+                defer { group.cancelAll() }
+                group.addTask { await watch.run() }
+                await time.settle()
+                var expected = ["error: expiredSecondsAgo 0"]
+                await stage.pass(seconds: 100, on: time)
+                #expect(stage.lines == expected, "nothing has changed")
+                try stage.replace()
+                await stage.pass(seconds: 10, on: time)
+                let good = try Data(contentsOf: URL(filePath: stage.path("certificate.pem")))
+                for size in [1, 2] {
+                    // It is written bit by bit.
+                    try good.prefix(size).write(to: URL(filePath: stage.path("certificate.pem")))
+                    await stage.pass(seconds: 10, on: time)
+                }
+                try good.write(to: URL(filePath: stage.path("certificate.pem")))
+                await stage.pass(seconds: 10, on: time)
+                #expect(stage.lines == expected, "it was never the same in two looks")
+                await stage.pass(seconds: 10, on: time)
+                expected.append("notice: validSeconds \(DevelopmentCertificate.lifetime - 50)")
+                #expect(stage.lines == expected)
+                await stage.pass(hours: 1, on: time)
+                #expect(stage.lines == expected, "it is read once")
+            }
+        }
+    }
+
+    @Test(arguments: ["certificate.pem", "key.pem"])
+    func `files that cannot be used are told once, and the certificate before stays until they can`(
+        name: String
+    ) async throws {
+        let stage = try Stage()
+        try await VirtualTime.run(seed: TestSeed.fixed(1)) { time in
+            let watch = stage.watch(from: DevelopmentCertificate.lifetime, on: time)
+            let end = stage.end
+            let file = URL(filePath: stage.path(name))
+            try await withThrowingDiscardingTaskGroup { group in
+                defer { group.cancelAll() }
+                group.addTask { await watch.run() }
+                await time.settle()
+                let good = try Data(contentsOf: file)
+                for (count, isRemoved) in [false, true].enumerated() {
+                    if isRemoved {
+                        try FileManager.default.removeItem(at: file)
+                    } else {
+                        try Data("nothing".utf8).write(to: file)
+                    }
+                    await stage.pass(hours: 1, on: time)
+                    #expect(stage.lines.count == 2 * count + 1)
+                    #expect(stage.lines.last?.hasPrefix("error: cause ") == true)
+                    #expect(stage.lines.last?.contains(file.path) == true)
+                    #expect(stage.end == end)
+                    try good.write(to: file)
+                    await stage.pass(hours: 1, on: time)
+                    #expect(stage.lines.count == 2 * count + 2)
+                    #expect(stage.lines.last?.hasPrefix("notice: validSeconds ") == true)
+                }
+            }
+        }
+    }
+
+    @Test func `what is read by a signal is not read again`() async throws {
+        let stage = try Stage()
+        try await VirtualTime.run(seed: TestSeed.fixed(1)) { time in
+            let watch = stage.watch(from: 0, on: time)
+            try await withThrowingDiscardingTaskGroup { group in
+                defer { group.cancelAll() }
+                group.addTask { await watch.run() }
+                await time.settle()
+                try stage.replace()
+                await stage.pass(seconds: 10, on: time)
+                watch.reload()
+                #expect(stage.lines.count == 2)
+                await stage.pass(seconds: 100, on: time)
+                #expect(stage.lines.count == 2)
             }
         }
     }
