@@ -31,8 +31,9 @@ FLAGS = [
 ]
 
 LOST = (r"WebSocket connection to '.*' failed|net::ERR_(CONNECTION_|EMPTY_RESPONSE|NETWORK_CHANGED|SOCKET_NOT_CONNECTED)"
-        # What is asked for through the service worker fails by this.
-        "|net::ERR_FAILED|An unknown error occurred when fetching the script")
+        # A file of the page, which is asked for through the service worker, fails by this, on the console and as a request.
+        r"|net::ERR_FAILED \(https://[^ /]+/assets/|/assets/[^ ]+: net::ERR_FAILED"
+        "|An unknown error occurred when fetching the script")
 """What the browser itself writes to the console while no server answers."""
 
 REPORTS = """addEventListener('securitypolicyviolation', report => console.error(
