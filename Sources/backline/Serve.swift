@@ -341,12 +341,14 @@ struct Serve: AsyncParsableCommand {
             node: settings.node, threads: { workers.executor(of: $0) },
             metrics: registry, logger: logger)
         let scheme = settings.tls == nil ? "http" : "https"
+        let manager = ServiceManager()
         let server = RoomServer(
             settings: settings, rooms: rooms, group: group, registry: registry, logger: logger
         ) { address in
             let listening = "listening on \(scheme)://\(Self.text(of: address, host: settings.host))"
             let pages = Self.pageAddresses(settings, port: address.port ?? 0).map { "page \($0)" }
             Console.announce(([listening] + pages).joined(separator: "\n"))
+            manager.isReady(listening)
         }
         // Services stop in reverse order: first the clients leave, then their requests are finished.
         let services = ServiceGroup(
@@ -358,12 +360,14 @@ struct Serve: AsyncParsableCommand {
                 let certificate = settings.tls.map { CertificateWatch($0, clock: rooms.clock, logger: logger) }
                 tasks.addTask {
                     await signals.run {
+                        manager.isStopping()
                         await services.triggerGracefulShutdown()
                     } reload: {
                         certificate?.reload()
                     }
                 }
                 if let certificate { tasks.addTask { await certificate.run() } }
+                tasks.addTask { await manager.tellOfLife(group.makeIterator().map { $0 }, clock: rooms.clock) }
                 try await services.run()
                 tasks.cancelAll()
             }

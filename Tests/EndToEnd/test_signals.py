@@ -109,6 +109,37 @@ def test_a_thousand_sockets_outlive_ten_certificates(servers, tmp_path):
     assert server.stop() == 0
 
 
+@pytest.mark.parametrize("has_file", [True, False])
+def test_a_service_manager_is_told_when_the_server_is_ready_lives_and_stops(servers, tmp_path, has_file):
+    """As systemd does for a unit of Type=notify with WatchdogSec=."""
+    name = str(tmp_path / "notify") if has_file else f"@backline-{tmp_path.name}-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(name if has_file else "\0" + name[1:])
+        manager.settimeout(backline.PATIENCE)
+        server = servers(environment={"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "200000"}).start()
+
+        def told(word):
+            """The first message with it, of those that have not been read."""
+            while True:
+                message = manager.recv(4096).decode().splitlines()
+                if message[0] == word:
+                    return message
+
+        assert told("READY=1") == ["READY=1", f"STATUS={server.ready_line}"]
+        for _ in range(3):
+            told("WATCHDOG=1")
+        server.process.send_signal(signal.SIGTERM)
+        told("STOPPING=1")
+        assert server.process.wait(backline.PATIENCE) == 0
+
+
+@pytest.mark.parametrize("name", ["/nowhere/notify", "@", "n" * 200, ""])
+def test_a_service_manager_that_is_not_there_keeps_nothing_up(servers, name):
+    server = servers(environment={"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "200000", "WATCHDOG_PID": "1"}).start()
+    server.session("Ana")
+    assert server.stop() == 0
+
+
 def test_a_server_stops_with_its_terminal(tmp_path):
     """Whoever closes the window wants no server that goes on unseen."""
     child, terminal = pty.fork()
