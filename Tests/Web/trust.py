@@ -37,20 +37,25 @@ class Authority:
 
     def home(self, trusted=True):
         """A home folder whose certificate store, which Chromium reads, trusts the authority or is empty."""
-        home = self.folder / ("home" if trusted else "home-without")
-        if not home.exists():
-            self._make_store(home / ".pki" / "nssdb", trusted)
-        return str(home)
+        return home(self.folder / ("home" if trusted else "home-without"), self.root if trusted else None)
 
     def trust_in(self, profile):
         """Makes the authority trusted in a folder that is a profile of Firefox."""
-        self._make_store(pathlib.Path(profile), trusted=True)
+        _make_store(pathlib.Path(profile), self.root)
 
-    def _make_store(self, store, trusted):
-        store.mkdir(parents=True, exist_ok=True)
-        _run("certutil", "-N", "-d", f"sql:{store}", "--empty-password")
-        if trusted:
-            _run("certutil", "-A", "-d", f"sql:{store}", "-t", "C,,", "-n", "Authority of a test", "-i", self.root)
+
+def home(folder, root):
+    """A home folder whose certificate store, which Chromium reads, trusts this certificate; None: it is empty."""
+    if not folder.exists():
+        _make_store(folder / ".pki" / "nssdb", root)
+    return str(folder)
+
+
+def _make_store(store, root):
+    store.mkdir(parents=True, exist_ok=True)
+    _run("certutil", "-N", "-d", f"sql:{store}", "--empty-password")
+    if root:
+        _run("certutil", "-A", "-d", f"sql:{store}", "-t", "C,,", "-n", "Authority of a test", "-i", root)
 
 
 def _run(*command):
