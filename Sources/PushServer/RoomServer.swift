@@ -131,7 +131,7 @@ package final class RoomServer: Service, Sendable {
         }
         return metrics.exposition(
             of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.registry.liveRooms(),
-            waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing, certificateEnd: settings.tls?.end)
+            waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing, certificate: settings.tls)
     }
 
     private func listenForMetrics() async throws -> (any Channel)? {

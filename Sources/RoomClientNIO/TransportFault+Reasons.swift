@@ -46,7 +46,7 @@ extension TransportFault {
         case .closedDuringHandshake, .truncated:
             self.init("\(server.authority) closed the connection", cause: fault)
         case .handshake, .record, .unreadReplies, .setup, .file, .invalidCertificate, .invalidPrivateKey, .keyMismatch,
-            .notDevelopmentCertificate:
+            .notDevelopmentCertificate, .notRegularFile, .certificateNotValidNow:
             self.init("no encrypted connection to \(server.authority): \(fault)", cause: fault)
         }
     }

@@ -1,23 +1,23 @@
 internal import Glibc
 import SystemCalls
 
-/// What tells a file, as it is now, from itself after a change and from another one that takes its place.
-struct FileIdentity: Equatable, Sendable {
+/// Identifies one version of a file.
+struct FileVersion: Equatable, Sendable {
     private let device: UInt
-    private let number: UInt
+    private let inode: UInt
     private let size: Int
-    /// When its content, its owner or its rights last changed: nobody can set it, as one can the time of the content.
-    private let changedAt: [Int]
+    /// When its content, owner or permissions last changed: unlike the time of the content, nobody can set it.
+    private let changed: [Int]
 
-    /// The file that a path, also one of symbolic links, leads to; nil if there is none.
+    /// The file that a path, also one of symbolic links, leads to; nil if it cannot be found.
     ///
     /// Blocks.
     init?(of path: String) {
         var status = stat()
         // The structure is filled during the call.
         guard unsafe stat(path, &status) == 0 else { return nil }
-        (device, number, size) = (UInt(status.st_dev), UInt(status.st_ino), status.st_size)
-        changedAt = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+        (device, inode, size) = (UInt(status.st_dev), UInt(status.st_ino), status.st_size)
+        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
     }
 }
 
@@ -26,9 +26,16 @@ enum Files {
     /// The most bytes read from one file: no certificate or key is nearly as large.
     static let sizeLimit = 1 << 20
 
-    /// Checks that a file can be opened for reading, so that a missing file is distinguished from an invalid one.
-    static func requireReadable(_ path: String) throws(TLSFault) {
-        _ = close(try open(path))
+    /// Checks that a path leads to a file that can be opened for reading, so that a missing file, a directory and what
+    /// would have to be waited for are distinguished from an invalid file.
+    static func requireReadable(_ path: String, upTo size: Int = .max) throws(TLSFault) {
+        let descriptor = try open(path, O_NONBLOCK)
+        defer { _ = close(descriptor) }
+        var status = stat()
+        // The structure is filled during the call.
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .file(path: path, .current) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile(path: path) }
+        guard status.st_size <= size else { throw .file(path: path, SystemError(code: EFBIG)) }
     }
 
     /// Reads a file; `nil` if it does not exist.
@@ -90,8 +97,8 @@ enum Files {
         _ = unsafe chmod(path, status.st_mode & 0o700)
     }
 
-    private static func open(_ path: String) throws(TLSFault) -> Int32 {
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    private static func open(_ path: String, _ flags: Int32 = 0) throws(TLSFault) -> Int32 {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | flags)
         guard descriptor >= 0 else { throw .file(path: path, .current) }
         return descriptor
     }

@@ -4,16 +4,21 @@ import Synchronization
 ///
 /// Connections that are open keep the certificate with which they began.
 package final class ServerCertificate: Sendable {
-    /// What tells whether either file was written, replaced or given other rights.
-    package struct FilesState: Equatable, Sendable {
-        /// Nil: there is no such file.
-        fileprivate let chain: FileIdentity?
-        fileprivate let key: FileIdentity?
+    /// Identifies one version of both files.
+    package struct Version: Equatable, Sendable {
+        /// Nil: it cannot be found.
+        private let chain: FileVersion?
+        private let key: FileVersion?
+
+        fileprivate init(chain: String, key: String) {
+            (self.chain, self.key) = (FileVersion(of: chain), FileVersion(of: key))
+        }
     }
 
     private struct Current {
         var context: TLSContext
-        var filesRead: FilesState
+        var judged: Version?
+        var refusal: TLSFault?
     }
 
     private let chain: String
@@ -31,32 +36,69 @@ package final class ServerCertificate: Sendable {
         self.chain = chain
         self.key = key
         // Before they are read: what is written meanwhile is a change.
-        let files = FilesState(chain: FileIdentity(of: chain), key: FileIdentity(of: key))
-        current = Mutex(
-            Current(context: try TLSContext(serverCertificateChain: chain, privateKey: key), filesRead: files))
+        let version = Version(chain: chain, key: key)
+        let context = try TLSContext(serverCertificateChain: chain, privateKey: key)
+        current = Mutex(Current(context: context, judged: version))
     }
 
     /// The context for the next connection.
     package var context: TLSContext { current.withLock { $0.context } }
 
-    /// The end of the certificate's validity, in seconds since the Unix epoch.
-    package var end: Int { context.certificateEnd }
+    /// The time in which the certificate is valid, in seconds since the Unix epoch.
+    package var validity: Range<Int> { context.certificateValidity }
+
+    /// The SHA-256 of the certificate; nil only when memory is short.
+    package var fingerprint: SHA256Digest? { context.certificateFingerprint }
 
     /// The files as they are now; blocks.
-    package var files: FilesState { FilesState(chain: FileIdentity(of: chain), key: FileIdentity(of: key)) }
+    package var version: Version { Version(chain: chain, key: key) }
 
-    /// The files as they were when they were last read, with whatever outcome.
-    package var filesRead: FilesState { current.withLock { $0.filesRead } }
-
-    /// Reads both files again; blocks.
+    /// The files that the last reading has accepted, or refused for what is in them.
     ///
+    /// Nil after one that failed for another reason, which may pass.
+    package var judged: Version? { current.withLock { $0.judged } }
+
+    /// Why the files as they were last read are not used; nil if they are.
+    package var refusal: TLSFault? { current.withLock { $0.refusal } }
+
+    /// Reads both files again, unless that is under way; blocks.
+    ///
+    /// - Parameter now: seconds since the Unix epoch. A certificate that is not valid then takes the place only of one
+    ///   that is not valid either.
     /// - Throws: ``TLSFault`` naming the file and the reason: the certificate stays as it was.
-    package func reload() throws(TLSFault) {
-        try reading.withLock { _ throws(TLSFault) in
-            let files = files
-            current.withLock { $0.filesRead = files }
-            let context = try TLSContext(serverCertificateChain: chain, privateKey: key)
-            current.withLock { $0.context = context }
+    package func reload(now: Int) throws(TLSFault) {
+        let outcome: Result<Void, TLSFault>? = reading.withLockIfAvailable { _ in
+            let version = version
+            do throws(TLSFault) {
+                let context = try TLSContext(serverCertificateChain: chain, privateKey: key)
+                let validity = context.certificateValidity
+                guard validity.contains(now) || !self.validity.contains(now) else {
+                    throw .certificateNotValidNow(path: chain, from: validity.lowerBound, to: validity.upperBound)
+                }
+                current.withLock { $0 = Current(context: context, judged: version) }
+                return .success(())
+            } catch {
+                current.withLock { current in
+                    current.judged = error.mayPass ? nil : version
+                    current.refusal = error
+                }
+                return .failure(error)
+            }
+        }
+        try outcome?.get()
+    }
+}
+
+extension TLSFault {
+    /// Whether the same files may be usable a moment later.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .file, .setup, .certificateNotValidNow:
+            true
+        case .notRegularFile, .invalidCertificate, .invalidPrivateKey, .keyMismatch, .notDevelopmentCertificate,
+            .invalidHostName, .handshake, .certificateRejected, .fingerprintMismatch, .closedDuringHandshake,
+            .truncated, .record, .unreadReplies:
+            false
         }
     }
 }

@@ -111,13 +111,25 @@ internal import Glibc
         unsafe SSL_CTX_free(pointer)
     }
 
-    /// The end of a server's certificate, in seconds since the Unix epoch; 0 in a client's context.
-    var certificateEnd: Int {
-        // The certificate belongs to the context, and the time to the certificate.
-        guard let certificate = unsafe SSL_CTX_get0_certificate(pointer) else { return 0 }
-        var end = unsafe tm()
-        guard unsafe ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1 else { return 0 }
-        return unsafe timegm(&end)
+    /// The time in which a server's certificate is valid, in seconds since the Unix epoch; empty in a client's context.
+    var certificateValidity: Range<Int> {
+        // The certificate belongs to the context, and the times to the certificate.
+        guard let certificate = unsafe SSL_CTX_get0_certificate(pointer) else { return 0..<0 }
+        var (begin, end) = unsafe (tm(), tm())
+        guard unsafe ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &begin) == 1,
+            unsafe ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1
+        else { return 0..<0 }
+        let (from, to) = unsafe (timegm(&begin), timegm(&end))
+        return from..<max(from, to)
+    }
+
+    /// The SHA-256 of a server's certificate; nil in a client's context.
+    var certificateFingerprint: SHA256Digest? {
+        guard let certificate = unsafe SSL_CTX_get0_certificate(pointer) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: SHA256Digest.byteCount)
+        // Writes exactly the 32 bytes of a SHA-256.
+        guard unsafe X509_digest(certificate, EVP_sha256(), &bytes, nil) == 1 else { return nil }
+        return SHA256Digest(bytes: bytes)
     }
 
     private func trustSystem() throws(TLSFault) {
@@ -134,14 +146,14 @@ internal import Glibc
     }
 
     private func useCertificateChain(_ path: String) throws(TLSFault) {
-        try Files.requireReadable(path)
+        try Files.requireReadable(path, upTo: Files.sizeLimit)
         guard unsafe SSL_CTX_use_certificate_chain_file(pointer, path) == 1 else {
             throw TLSFault.invalidCertificate(path: path, OpenSSLError.takeLast())
         }
     }
 
     private func usePrivateKey(_ path: String, certificateChain: String) throws(TLSFault) {
-        try Files.requireReadable(path)
+        try Files.requireReadable(path, upTo: Files.sizeLimit)
         guard unsafe SSL_CTX_use_PrivateKey_file(pointer, path, SSL_FILETYPE_PEM) == 1,
             unsafe SSL_CTX_check_private_key(pointer) == 1
         else {

@@ -1,3 +1,5 @@
+internal import COpenSSL
+internal import Glibc
 package import SystemCalls
 
 /// The reason why a TLS context could not be made, or why a connection was given up.
@@ -6,6 +8,10 @@ package import SystemCalls
 package enum TLSFault: Error, Hashable, Sendable {
     /// A file could not be opened, made or written.
     case file(path: String, SystemError)
+    /// A path leads to a directory, a pipe or something else that is no regular file.
+    case notRegularFile(path: String)
+    /// A server's certificate is not valid at the present time, and the one that it has is.
+    case certificateNotValidNow(path: String, from: Int, to: Int)
     /// A file has no usable PEM certificate, or a chain that OpenSSL refuses.
     case invalidCertificate(path: String, OpenSSLError)
     /// A file has no usable unencrypted PEM private key.
@@ -39,6 +45,10 @@ extension TLSFault: CustomStringConvertible {
         switch self {
         case .file(let path, let error):
             "cannot use the file \(path): \(error)"
+        case .notRegularFile(let path):
+            "\(path) is not a regular file"
+        case .certificateNotValidNow(let path, let from, let to):
+            "the certificate in \(path) is valid from \(Self.date(from)) to \(Self.date(to))"
         case .invalidCertificate(let path, let error):
             "\(path) holds no usable PEM certificate chain: \(error)"
         case .invalidPrivateKey(let path, let error):
@@ -67,5 +77,16 @@ extension TLSFault: CustomStringConvertible {
         case .unreadReplies:
             "the peer asks for TLS replies and does not read them"
         }
+    }
+
+    /// Seconds since the Unix epoch as a date and a time in UTC, such as `2026-11-30T22:04:27Z`.
+    package static func date(_ seconds: Int) -> String {
+        var time = seconds
+        var parts = unsafe tm()
+        var text = [CChar](repeating: 0, count: 32)
+        // Both write into what they are given, at most its size.
+        guard unsafe gmtime_r(&time, &parts) != nil else { return "\(seconds)" }
+        let count = unsafe strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+        return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

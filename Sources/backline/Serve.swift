@@ -341,14 +341,15 @@ struct Serve: AsyncParsableCommand {
             node: settings.node, threads: { workers.executor(of: $0) },
             metrics: registry, logger: logger)
         let scheme = settings.tls == nil ? "http" : "https"
-        let manager = ServiceManager()
+        let manager = ServiceManager(logger: logger)
         let server = RoomServer(
             settings: settings, rooms: rooms, group: group, registry: registry, logger: logger
         ) { address in
             let listening = "listening on \(scheme)://\(Self.text(of: address, host: settings.host))"
             let pages = Self.pageAddresses(settings, port: address.port ?? 0).map { "page \($0)" }
-            Console.announce(([listening] + pages).joined(separator: "\n"))
+            // First, so that nobody who has read the line can have had the server stop before.
             manager.isReady(listening)
+            Console.announce(([listening] + pages).joined(separator: "\n"))
         }
         // Services stop in reverse order: first the clients leave, then their requests are finished.
         let services = ServiceGroup(
@@ -363,11 +364,14 @@ struct Serve: AsyncParsableCommand {
                         manager.isStopping()
                         await services.triggerGracefulShutdown()
                     } reload: {
-                        certificate?.reload()
+                        // A signal to stop is heard while a disk is slow.
+                        Task { certificate?.reload() }
                     }
                 }
-                if let certificate { tasks.addTask { await certificate.run() } }
-                tasks.addTask { await manager.tellOfLife(group.makeIterator().map { $0 }, clock: rooms.clock) }
+                // Not among the tasks that are waited for at the end: a disk may not answer.
+                let watching = Task { await certificate?.run() }
+                defer { watching.cancel() }
+                tasks.addTask { await manager.keepAlive(group.makeIterator().map { $0 }, clock: rooms.clock) }
                 try await services.run()
                 tasks.cancelAll()
             }

@@ -133,11 +133,26 @@ def test_a_service_manager_is_told_when_the_server_is_ready_lives_and_stops(serv
         assert server.process.wait(backline.PATIENCE) == 0
 
 
+@pytest.mark.parametrize("watchdog", [("200000", "1"), ("0", ""), ("text", ""), ("9223372036854775808", "")])
+def test_a_watchdog_of_another_process_or_of_no_time_is_told_nothing(servers, tmp_path, watchdog):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(backline.PATIENCE)
+        usec, pid = watchdog
+        server = servers(environment={
+            "NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": usec, "WATCHDOG_PID": pid}).start()
+        assert server.stop() == 0
+        words = [manager.recv(4096).decode().splitlines()[0] for _ in range(2)]
+        assert words == ["READY=1", "STOPPING=1"]
+        assert ("watchdog cannot be served" in server.said()) == (not pid)
+
+
 @pytest.mark.parametrize("name", ["/nowhere/notify", "@", "n" * 200, ""])
 def test_a_service_manager_that_is_not_there_keeps_nothing_up(servers, name):
-    server = servers(environment={"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "200000", "WATCHDOG_PID": "1"}).start()
+    server = servers(environment={"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "200000"}).start()
     server.session("Ana")
     assert server.stop() == 0
+    assert ("cannot be told that the server is ready" in server.said()) == bool(name)
 
 
 def test_a_server_stops_with_its_terminal(tmp_path):

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import InMemoryLogging
 import Logging
 import NIOCore
@@ -32,7 +33,7 @@ import Testing
         /// The level of each line so far, and the seconds that it tells.
         var lines: [String] {
             log.entries.map { line in
-                let told = ["validSeconds", "expiredSecondsAgo", "cause"].compactMap { key in
+                let told = ["validSeconds", "cause"].compactMap { key in
                     line.metadata[key].map { "\(key) \($0)" }
                 }
                 return "\(line.level): \(told.joined(separator: ", "))"
@@ -41,7 +42,7 @@ import Testing
 
         /// A server's watch from this many seconds before the certificate's end.
         func watch(from left: Int, on time: VirtualTime) -> CertificateWatch {
-            wall.withLock { $0 = certificate.end - left }
+            wall.withLock { $0 = certificate.validity.upperBound - left }
             return CertificateWatch(
                 certificate,
                 clock: ServerClock(
@@ -62,18 +63,18 @@ import Testing
         func path(_ name: String) -> String { directory + "/" + name }
 
         /// What is served to the next connection: nothing is read here.
-        var end: Int { certificate.end }
+        var end: Int { certificate.validity.upperBound }
 
-        /// Replaces the files by those of a certificate that is good from now on.
-        func replace() throws {
-            _ = try DevelopmentCertificate.load(orMakeIn: directory, now: now)
+        /// Replaces the files by those of a certificate that is good from now on, or from some seconds later.
+        func replace(beginning later: Int = 0) throws {
+            _ = try DevelopmentCertificate.load(orMakeIn: directory, now: now + later)
         }
     }
 
     @Test(
         arguments: [
             (604_800, []), (604_799, ["warning: validSeconds 604799"]), (1, ["warning: validSeconds 1"]),
-            (0, ["error: expiredSecondsAgo 0"]), (-86_400, ["error: expiredSecondsAgo 86400"]),
+            (0, ["error: validSeconds 0"]), (-86_400, ["error: validSeconds -86400"]),
         ] as [(Int, [String])])
     func `a server that starts says that its certificate has expired, or will within a week`(
         left: Int, expected: [String]
@@ -100,7 +101,7 @@ import Testing
                 await time.settle()
                 var expected = ["warning: validSeconds 129600"]
                 for line in [
-                    "warning: validSeconds 43200", "error: expiredSecondsAgo 43200", "error: expiredSecondsAgo 129600",
+                    "warning: validSeconds 43200", "error: validSeconds -43200", "error: validSeconds -129600",
                 ] {
                     await stage.pass(hours: 23, on: time)
                     #expect(stage.lines == expected)
@@ -109,7 +110,7 @@ import Testing
                     #expect(stage.lines == expected)
                 }
                 watch.reload()
-                expected += ["notice: validSeconds -129600", "error: expiredSecondsAgo 129600"]
+                expected += ["notice: validSeconds -129600", "error: validSeconds -129600"]
                 #expect(stage.lines == expected, "the files are the same")
                 try stage.replace()
                 watch.reload()
@@ -128,7 +129,7 @@ import Testing
                 defer { group.cancelAll() }
                 group.addTask { await watch.run() }
                 await time.settle()
-                var expected = ["error: expiredSecondsAgo 0"]
+                var expected = ["error: validSeconds 0"]
                 await stage.pass(seconds: 100, on: time)
                 #expect(stage.lines == expected, "nothing has changed")
                 try stage.replace()
@@ -199,6 +200,86 @@ import Testing
                 #expect(stage.lines.count == 2)
                 await stage.pass(seconds: 100, on: time)
                 #expect(stage.lines.count == 2)
+            }
+        }
+    }
+
+    @Test func `files that change all the time are read after a minute`() async throws {
+        let stage = try Stage()
+        try await VirtualTime.run(seed: TestSeed.fixed(1)) { time in
+            let watch = stage.watch(from: 0, on: time)
+            try await withThrowingDiscardingTaskGroup { group in
+                defer { group.cancelAll() }
+                group.addTask { await watch.run() }
+                await time.settle()
+                try stage.replace()
+                let file = URL(filePath: stage.path("certificate.pem"))
+                let good = try Data(contentsOf: file)
+                for count in 1...6 {
+                    #expect(stage.lines.count == 1)
+                    try (good + Data(repeating: 10, count: count)).write(to: file)
+                    await stage.pass(seconds: 10, on: time)
+                }
+                #expect(stage.lines.count == 2)
+            }
+        }
+    }
+
+    @Test func `a certificate that is not valid now is taken once it is, and one that was is not`() async throws {
+        let stage = try Stage()
+        try await VirtualTime.run(seed: TestSeed.fixed(1)) { time in
+            let watch = stage.watch(from: DevelopmentCertificate.lifetime, on: time)
+            let end = stage.end
+            try await withThrowingDiscardingTaskGroup { group in
+                defer { group.cancelAll() }
+                group.addTask { await watch.run() }
+                await time.settle()
+                try stage.replace(beginning: -2 * DevelopmentCertificate.lifetime)
+                await stage.pass(hours: 1, on: time)
+                #expect(stage.end == end)
+                try stage.replace(beginning: 7 * 3_600)
+                // It is valid an hour before, because clocks differ.
+                await stage.pass(hours: 5, on: time)
+                #expect(stage.end == end)
+                #expect(stage.lines.count == 2)
+                #expect(stage.lines.allSatisfy { $0.hasPrefix("error: cause the certificate in ") })
+                await stage.pass(hours: 2, on: time)
+                #expect(stage.end > end)
+                #expect(stage.lines.count == 3)
+            }
+        }
+    }
+
+    @Test func `a refusal is told once a day`() async throws {
+        let stage = try Stage()
+        try await VirtualTime.run(seed: TestSeed.fixed(1)) { time in
+            let watch = stage.watch(from: DevelopmentCertificate.lifetime, on: time)
+            try await withThrowingDiscardingTaskGroup { group in
+                defer { group.cancelAll() }
+                group.addTask { await watch.run() }
+                await time.settle()
+                try Data("nothing".utf8).write(to: URL(filePath: stage.path("key.pem")))
+                await stage.pass(hours: 23, on: time)
+                #expect(stage.lines.count == 1)
+                await stage.pass(hours: 1, on: time)
+                #expect(stage.lines.count == 2)
+                #expect(stage.lines.last?.hasPrefix("error: validSeconds ") == true)
+                #expect(stage.lines.last?.contains("key.pem") == true)
+            }
+        }
+    }
+
+    @Test func `a pipe in place of a file is refused and not waited for`() async throws {
+        let stage = try Stage()
+        try await VirtualTime.run(seed: TestSeed.fixed(1)) { time in
+            let watch = stage.watch(from: DevelopmentCertificate.lifetime, on: time)
+            for name in ["certificate.pem", "key.pem"] {
+                try FileManager.default.removeItem(atPath: stage.path(name))
+                // The path is a C string for the length of the call.
+                let made = unsafe mkfifo(stage.path(name), 0o600)
+                #expect(made == 0)
+                watch.reload()
+                #expect(stage.lines.last == "error: cause \(stage.path("certificate.pem")) is not a regular file")
             }
         }
     }

@@ -24,6 +24,7 @@ class Proxy(backline.Address):
 
     def __init__(self, name, server, authority, folder):
         super().__init__(host="localhost", port=free_port())
+        self.plain = free_port()
         self.folder = folder
         folder.mkdir()
         getattr(self, name)(server, authority)
@@ -32,7 +33,9 @@ class Proxy(backline.Address):
         both = {"/etc/letsencrypt/live/music.example.org/fullchain.pem": authority.certificate,
                 "/etc/letsencrypt/live/music.example.org/privkey.pem": authority.key}
         recipe = self.recipe("nginx.conf", {
-            "listen 443": f"listen 127.0.0.1:{self.port}", "127.0.0.1:8443": f"127.0.0.1:{server.port}",
+            "listen 443": f"listen 127.0.0.1:{self.port}", "listen [::]:443": f"listen [::1]:{self.port}",
+            "listen 80": f"listen 127.0.0.1:{self.plain}", "listen [::]:80": f"listen [::1]:{self.plain}",
+            "/var/www/html": self.folder, "127.0.0.1:8443": f"127.0.0.1:{server.port}",
             "music.example.org;": "localhost;", "/var/log/nginx/backline.log": self.folder / "access.log", **both})
         # What Debian's own file has around it, in a folder of the test.
         kept = "".join(f"{one}_temp_path {self.folder}/{one};" for one in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -44,7 +47,7 @@ class Proxy(backline.Address):
         recipe = self.recipe("Caddyfile", {
             "music.example.org {": f"https://localhost:{self.port} {{", "# tls internal": "tls internal",
             # No control port, no listener on port 80, no trust asked for.
-            "    log {": "admin off\nauto_https disable_redirects\nskip_install_trust\nlog {",
+            "\tlog {": "admin off\nauto_https disable_redirects\nskip_install_trust\nlog {",
             "127.0.0.1:8443": f"127.0.0.1:{server.port}"})
         self.start(["caddy", "run", "--config", recipe, "--adapter", "caddyfile"], {
             "HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder / "data"), "XDG_CONFIG_HOME": str(self.folder)})
@@ -157,5 +160,5 @@ def test_a_proxy_says_who_asks_and_keeps_to_itself_what_is_private(behind):
     logs = [log.read_text() for log in proxy.logs]
     assert any("502" in text for text in logs)
     for text in logs:
-        for word in ("QWERTY", "47.98", "8.12", ana.token):
+        for word in ("QWERTY", "47.987654", "8.123456", ana.token):
             assert word not in text

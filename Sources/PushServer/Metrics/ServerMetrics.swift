@@ -3,6 +3,7 @@ import NIOCore
 import PrometheusMetrics
 import RoomService
 import Synchronization
+import TLSTransport
 
 /// The metrics of connections and of the process, and the text that `GET /metrics` answers.
 final class ServerMetrics: Sendable {
@@ -25,6 +26,7 @@ final class ServerMetrics: Sendable {
     private let nearbyAge: Meter
     private let statisticsSubscriptions: Meter
     private let certificateEnd: Meter?
+    private let certificateRefused: Meter?
     private let sources: [Source]
     /// The amount of each source that its counter contains.
     private let counted: Mutex<[Int]>
@@ -50,6 +52,7 @@ final class ServerMetrics: Sendable {
         nearbyAge = meter("backline_nearby_age_seconds")
         statisticsSubscriptions = meter("backline_statistics_subscriptions")
         certificateEnd = hasCertificate ? meter("backline_certificate_end_seconds") : nil
+        certificateRefused = hasCertificate ? meter("backline_certificate_refused") : nil
         meter("backline_build_info", [("version", version), ("node", node)]).set(1)
         sources = Self.sources(registry)
         counted = Mutex(sources.map { _ in 0 })
@@ -63,11 +66,11 @@ final class ServerMetrics: Sendable {
     ///   - liveRooms: the rooms in memory.
     ///   - waitingBytes: the bytes that wait for peers in memory of their own.
     ///   - nearby: the state of the directory that nearby searches use.
-    ///   - certificateEnd: the end of the certificate, in seconds since the Unix epoch; nil: there is none.
+    ///   - certificate: the server's certificate; nil: there is none.
     /// - Returns: UTF-8 text, for `Content-Type: text/plain; version=0.0.4; charset=utf-8`.
     func exposition(
         of tallies: [ConnectionTally], httpConnections: Int, liveRooms: Int, waitingBytes: Int,
-        nearby: NearbyRooms.Standing, certificateEnd: Int? = nil
+        nearby: NearbyRooms.Standing, certificate: ServerCertificate? = nil
     ) -> [UInt8] {
         let sum = tallies.reduce(ConnectionTally(), +)
         counted.withLock { counted in
@@ -89,7 +92,10 @@ final class ServerMetrics: Sendable {
         nearbySubscriptions.set(nearby.watches)
         nearbyAge.set(nearby.secondsSinceReading)
         statisticsSubscriptions.set(sum.statisticsSubscriptions)
-        if let certificateEnd { self.certificateEnd?.set(certificateEnd) }
+        if let certificate {
+            certificateEnd?.set(certificate.validity.upperBound)
+            certificateRefused?.set(certificate.refusal == nil ? 0 : 1)
+        }
         process?.collect()
         return registry.exposition()
     }
@@ -149,6 +155,7 @@ final class ServerMetrics: Sendable {
     private static let help = [
         "backline_build_info": "Always 1; the labels name the version and the node.",
         "backline_certificate_end_seconds": "When the certificate ends, in seconds since 1970.",
+        "backline_certificate_refused": "1 while the certificate's files cannot be used and an older one is in use.",
         "backline_connections": "Open connections, by protocol.",
         "backline_subscriptions": "Rooms that connections follow, counted once for each connection.",
         "backline_queued_bytes": "Bytes that wait to be sent to WebSocket clients.",
