@@ -9,9 +9,10 @@
 /// The kernel generates files under `/proc` when they are read, so nothing here waits for a disk.
 package struct ProcessReading {
     var residentBytes: Int
-    var openFiles: Int
-    /// The limit of open files.
-    var fileLimit: Double
+    /// The files that are open.
+    package var openFiles: Int
+    /// The limit of open files; infinity without one.
+    package var fileLimit: Double
     /// The processor time used so far.
     var cpuSeconds: Double
 
@@ -36,7 +37,7 @@ package struct ProcessReading {
 
     #if os(Linux)
         /// Reads all values; nil if the system does not provide them.
-        init?() {
+        package init?() {
             guard let statm = Self.text(of: "/proc/self/statm"), let pages = Self.residentPages(statm: statm),
                 let openFiles = Self.entries(of: "/proc/self/fd"), let cpu = Self.seconds(CLOCK_PROCESS_CPUTIME_ID)
             else { return nil }
@@ -86,7 +87,7 @@ package struct ProcessReading {
             return count - 2
         }
     #else
-        init?() { nil }
+        package init?() { nil }
 
         static func startTime() -> Double? { nil }
     #endif

@@ -72,17 +72,18 @@ package final class RoomServer: Service, Sendable {
                 draining: { self.isDraining }),
             foreignOrigins: foreignOrigins, http: http, plainRequests: PlainRequestGate(settings),
             resources: try settings.tls.map { _ in try TLSEventLoopGroupResources(group) })
+        let ceiling = ConnectionCeiling(of: ProcessReading(), logger: logger)
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelOption(.maxMessagesPerRead, value: NewcomerGate.acceptedTogether)
+            .serverChannelOption(.maxMessagesPerRead, value: ConnectionCeiling.acceptedTogether)
             .serverChannelInitializer { listener in
                 listener.eventLoop.makeCompletedFuture {
                     let feed = self.feeds.first { $0.loop === listener.eventLoop }
                     let gate = NewcomerGate(self.addresses) { count in
                         feed?.onLoop { $0.loop.tally.connectionsRefused += count }
                     }
-                    try AcceptPause.add(to: listener, before: [gate])
+                    try AcceptPause.add(to: listener, below: ceiling, before: [gate])
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -104,7 +105,7 @@ package final class RoomServer: Service, Sendable {
                 }
             }
             .bind(firstOf: settings.host, port: settings.port)
-        let metricsListener = try await listenForMetrics()
+        let metricsListener = try await listenForMetrics(below: ceiling)
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await self.connections.run() }
             tasks.addTask { await SocketHousekeeping(self.feeds, self.rooms, waiting: self.admission.waiting).run() }
@@ -134,9 +135,10 @@ package final class RoomServer: Service, Sendable {
             waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing, certificate: settings.tls)
     }
 
-    private func listenForMetrics() async throws -> (any Channel)? {
+    private func listenForMetrics(below ceiling: ConnectionCeiling) async throws -> (any Channel)? {
         guard let address = settings.metricsAddress else { return nil }
-        let channel = try await MetricsListener(jobs: connections) { await self.exposition() }.bind(address, on: group)
+        let metrics = MetricsListener(jobs: connections, below: ceiling) { await self.exposition() }
+        let channel = try await metrics.bind(address, on: group)
         logger.info("Serving metrics", metadata: ["address": "\(channel.localAddress?.description ?? address.text)"])
         return channel
     }

@@ -173,6 +173,39 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def connections_to(server, count, stack):
+    return [
+        stack.enter_context(socket.create_connection((server.host, server.port), timeout=backline.PATIENCE))
+        for _ in range(count)
+    ]
+
+
+def is_answered(connection):
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return b" 200 " in connection.recv(100)
+
+
+def test_connections_leave_descriptors_for_the_process(servers):
+    """The system's thread library ends a process in which it cannot open a file."""
+    server = servers(
+        "--plain", "--max-connections-per-address", "0", "--handshake-timeout-seconds", "600",
+        prefix=("sh", "-c", 'ulimit -n 300; exec "$@"', "sh")).start()
+    pid = server.process.pid
+    with server.session("Ana").socket() as ana, contextlib.ExitStack() as stack:
+        used = len(os.listdir(f"/proc/{pid}/fd"))
+        # Enough for all that there are, with those that are accepted together with the last one.
+        connections = connections_to(server, 300, stack)
+        backline.eventually(
+            lambda: "No further connections are accepted" in server.said(), "the operator is told that some wait")
+        assert used + 40 < len(os.listdir(f"/proc/{pid}/fd")) <= 300 - 64
+        assert ana.is_alive()
+        assert is_answered(connections[0])
+        for connection in connections[:-1]:
+            connection.close()
+        assert is_answered(connections[-1])
+        assert ana.is_alive()
+
+
 @pytest.mark.soak("the time of the processor is measured")
 def test_the_accept_loop_rests_while_all_descriptors_are_used(servers):
     server = servers("--plain", "--max-connections-per-address", "0", "--handshake-timeout-seconds", "600").start()
@@ -181,10 +214,7 @@ def test_the_accept_loop_rests_while_all_descriptors_are_used(servers):
         used = len(os.listdir(f"/proc/{pid}/fd"))
         _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + 5, hard))
-        waiting = [
-            stack.enter_context(socket.create_connection((server.host, server.port), timeout=backline.PATIENCE))
-            for _ in range(20)
-        ]
+        waiting = connections_to(server, 20, stack)
         backline.eventually(lambda: len(os.listdir(f"/proc/{pid}/fd")) >= used + 5, "all descriptors are used")
         before, began = cpu_seconds(pid), time.monotonic()
         time.sleep(2)
@@ -193,8 +223,7 @@ def test_the_accept_loop_rests_while_all_descriptors_are_used(servers):
         # Open connections continue, and the others are accepted once there is room.
         assert ana.is_alive()
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (hard, hard))
-        waiting[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert b" 200 " in waiting[-1].recv(100)
+        assert is_answered(waiting[-1])
         assert ana.is_alive()
 
 

@@ -1,15 +1,15 @@
 import Glibc
 import NIOCore
 
-/// Makes a listener pause: when a connection cannot be accepted for lack of descriptors or memory, and when it is told
-/// to (``rest(_:for:)``).
+/// Makes a listener pause: while the process has as many connections as it may have, when a connection cannot be accepted
+/// for lack of descriptors or memory, and when it is told to (``rest(_:for:)``).
 ///
-/// A connection that cannot be accepted stays in the system's queue, which wakes the loop again at once: without a pause
-/// the loop would do nothing else. Open connections are served during the pause, and accepting resumes by itself.
-/// SwiftNIO's `AcceptBackoffHandler` delays the next read, but there is none: after an error the last read still counts
+/// A connection that is not accepted stays in the system's queue, which wakes the loop again at once: without a pause the
+/// loop would do nothing else. Open connections are served during the pause, and accepting resumes by itself. SwiftNIO's `AcceptBackoffHandler` delays the next read, but there is none: after an error the last read still counts
 /// as pending.
 final class AcceptPause: ChannelDuplexHandler {
     typealias InboundIn = any Channel
+    typealias InboundOut = any Channel
     typealias OutboundIn = Never
 
     /// Long enough to cost nothing, and short enough that no waiting client gives up.
@@ -17,11 +17,31 @@ final class AcceptPause: ChannelDuplexHandler {
 
     private struct Rest { var length: TimeAmount }
 
+    private let ceiling: ConnectionCeiling
     private var isPausing = false
 
+    private init(_ ceiling: ConnectionCeiling) { self.ceiling = ceiling }
+
     /// Adds one to a listener's pipeline, with the handlers of connections behind it; call on the listener's loop.
-    static func add(to listener: any Channel, before others: [any ChannelHandler] = []) throws {
-        try listener.pipeline.syncOperations.addHandlers([AcceptPause()] + others)
+    ///
+    /// All listeners of the process share the ceiling.
+    static func add(
+        to listener: any Channel, below ceiling: ConnectionCeiling, before others: [any ChannelHandler] = []
+    ) throws {
+        try listener.pipeline.syncOperations.addHandlers([AcceptPause(ceiling)] + others)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        ceiling.add(unwrapInboundIn(data))
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if ceiling.isReached {
+            ceiling.tell(at: context.eventLoop.now)
+            pause(context, for: Self.length)
+        }
+        context.fireChannelReadComplete()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -43,11 +63,18 @@ final class AcceptPause: ChannelDuplexHandler {
         guard !isPausing else { return }
         isPausing = true
         setReading(false, context.channel)
-        let bound = NIOLoopBound((self, context.channel), eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: length) {
+        resume(context.channel, in: length)
+    }
+
+    private func resume(_ channel: any Channel, in length: TimeAmount) {
+        let bound = NIOLoopBound((self, channel), eventLoop: channel.eventLoop)
+        channel.eventLoop.scheduleTask(in: length) {
             let (handler, channel) = bound.value
-            handler.isPausing = false
-            handler.setReading(true, channel)
+            guard handler.ceiling.isReached else {
+                handler.isPausing = false
+                return handler.setReading(true, channel)
+            }
+            handler.resume(channel, in: Self.length)
         }
     }
 

@@ -10,8 +10,6 @@ final class NewcomerGate: ChannelInboundHandler {
 
     /// Short beside what a connection takes anyway.
     static let rest = TimeAmount.milliseconds(1)
-    /// The most connections that a listener accepts together.
-    static let acceptedTogether: UInt = 64
 
     private let addresses: AddressLimit
     private let refused: @Sendable (Int) -> Void
