@@ -348,8 +348,9 @@ struct Serve: AsyncParsableCommand {
             let listening = "listening on \(scheme)://\(Self.text(of: address, host: settings.host))"
             let pages = Self.pageAddresses(settings, port: address.port ?? 0).map { "page \($0)" }
             // First, so that nobody who has read the line can have had the server stop before.
-            manager.isReady(listening)
-            Console.announce(([listening] + pages).joined(separator: "\n"))
+            let lines = [listening] + pages
+            manager.isReady(lines.joined(separator: ", "))
+            Console.announce(lines.joined(separator: "\n"))
         }
         // Services stop in reverse order: first the clients leave, then their requests are finished.
         let services = ServiceGroup(

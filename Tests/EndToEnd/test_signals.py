@@ -125,7 +125,7 @@ def test_a_service_manager_is_told_when_the_server_is_ready_lives_and_stops(serv
                 if message[0] == word:
                     return message
 
-        assert told("READY=1") == ["READY=1", f"STATUS={server.ready_line}"]
+        assert told("READY=1") == ["READY=1", f"STATUS={server.ready_line}, page https://localhost:{server.port}/"]
         for _ in range(3):
             told("WATCHDOG=1")
         server.process.send_signal(signal.SIGTERM)
