@@ -1,10 +1,12 @@
 """What a release is made of agrees with the program. `test_release.py` makes one and installs it."""
 
 import configparser
+import os
 import re
+import runpy
 
 import backline
-from documents import read
+from documents import TREE, read
 
 SETTINGS = "Packaging/backline.env"
 
@@ -44,3 +46,17 @@ def test_systemd_does_not_try_again_what_stays_wrong():
     assert service["RestartPreventExitStatus"].split() == ["64", "78"]
     for option in ("--threads=none", "--store=none"):
         assert backline.run("serve", option).returncode == 64
+
+
+def test_the_image_of_a_release_is_the_one_of_the_dockerfile(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    image = runpy.run_path(os.path.join(TREE, "Scripts", "image"))
+    stage = image["last_stage"](os.path.join(TREE, "Dockerfile"))
+    settings = image["settings_of"](stage)
+    assert settings["User"] == "backline" and settings["WorkingDir"] == "/data" and settings["Volumes"] == {"/data": {}}
+    assert settings["Env"][1:] == ["BACKLINE_HOST=0.0.0.0", "BACKLINE_DATA=/data"]
+    assert settings["Entrypoint"] + settings["Cmd"] == ["backline", "serve"]
+    assert settings["ExposedPorts"] == {"8443/tcp": {}}
+    kind, check = settings["Healthcheck"]["Test"]
+    assert kind == "CMD-SHELL" and check.startswith("ask()") and check.endswith("ask https || ask http")
+    assert sum(word == "RUN" for word, _ in stage) == 1

@@ -197,7 +197,8 @@ def test_connections_leave_descriptors_for_the_process(servers):
         connections = connections_to(server, 300, stack)
         backline.eventually(
             lambda: "No further connections are accepted" in server.said(), "the operator is told that some wait")
-        assert used + 40 < len(os.listdir(f"/proc/{pid}/fd")) <= 300 - 64
+        # The server keeps 64, of which its store and its threads may have taken some since.
+        assert used + 40 < len(os.listdir(f"/proc/{pid}/fd")) <= 300 - 32
         assert ana.is_alive()
         assert is_answered(connections[0])
         for connection in connections[:-1]:
