@@ -55,17 +55,20 @@ def test_sighup_takes_the_new_certificate_and_keeps_connections(servers, tmp_pat
         server.process.send_signal(signal.SIGHUP)
         backline.eventually(lambda: served(server) == in_file(tmp_path), "the new certificate is served")
         backline.eventually(lambda: "expires soon" in server.said(), "it ends within a week")
-        metrics = server.request("GET", "/metrics").body.decode()
-        end = float(re.search(r"^backline_certificate_end_seconds (\S+)$", metrics, re.MULTILINE)[1])
+
+        def metric(name):
+            metrics = server.request("GET", "/metrics").body.decode()
+            return float(re.search(rf"^backline_certificate_{name} (\S+)$", metrics, re.MULTILINE)[1])
+
         told = subprocess.run(["openssl", "x509", "-in", tmp_path / "certificate.pem", "-noout", "-enddate"],
                               capture_output=True, text=True, check=True).stdout.strip().partition("=")[2]
-        assert end == ssl.cert_time_to_seconds(told)
+        assert metric("end_seconds") == ssl.cert_time_to_seconds(told) and metric("refused") == 0
         # What cannot be used leaves it as it is.
         second = in_file(tmp_path)
         (tmp_path / "certificate.pem").write_text("nothing")
         server.process.send_signal(signal.SIGHUP)
         backline.eventually(lambda: "the one before stays" in server.said(), "the reason is told")
-        assert served(server) == second
+        assert served(server) == second and metric("refused") == 1
         assert client.is_alive()
     assert server.stop() == 0
 
