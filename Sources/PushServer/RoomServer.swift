@@ -72,7 +72,10 @@ package final class RoomServer: Service, Sendable {
                 draining: { self.isDraining }),
             foreignOrigins: foreignOrigins, http: http, plainRequests: PlainRequestGate(settings),
             resources: try settings.tls.map { _ in try TLSEventLoopGroupResources(group) })
-        let ceiling = ConnectionCeiling(of: ProcessReading(), logger: logger)
+        // Whoever looks after a server that is full can.
+        let ceiling = ConnectionCeiling(
+            of: ProcessReading(), besides: settings.metricsAddress == nil ? 0 : MetricsListener.maximumConnections,
+            logger: logger)
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -105,7 +108,7 @@ package final class RoomServer: Service, Sendable {
                 }
             }
             .bind(firstOf: settings.host, port: settings.port)
-        let metricsListener = try await listenForMetrics(below: ceiling)
+        let metricsListener = try await listenForMetrics()
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await self.connections.run() }
             tasks.addTask { await SocketHousekeeping(self.feeds, self.rooms, waiting: self.admission.waiting).run() }
@@ -135,10 +138,9 @@ package final class RoomServer: Service, Sendable {
             waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing, certificate: settings.tls)
     }
 
-    private func listenForMetrics(below ceiling: ConnectionCeiling) async throws -> (any Channel)? {
+    private func listenForMetrics() async throws -> (any Channel)? {
         guard let address = settings.metricsAddress else { return nil }
-        let metrics = MetricsListener(jobs: connections, below: ceiling) { await self.exposition() }
-        let channel = try await metrics.bind(address, on: group)
+        let channel = try await MetricsListener(jobs: connections) { await self.exposition() }.bind(address, on: group)
         logger.info("Serving metrics", metadata: ["address": "\(channel.localAddress?.description ?? address.text)"])
         return channel
     }

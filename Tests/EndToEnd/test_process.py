@@ -188,7 +188,8 @@ def is_answered(connection):
 def test_connections_leave_descriptors_for_the_process(servers):
     """The system's thread library ends a process in which it cannot open a file."""
     server = servers(
-        "--plain", "--max-connections-per-address", "0", "--handshake-timeout-seconds", "600",
+        "--plain", "--max-connections-per-address", "0", "--handshake-timeout-seconds", "600", "--metrics-address",
+        f"127.0.0.1:{(metrics := free_port())}",
         prefix=("sh", "-c", 'ulimit -n 300; exec "$@"', "sh")).start()
     pid = server.process.pid
     with server.session("Ana").socket() as ana, contextlib.ExitStack() as stack:
@@ -201,6 +202,7 @@ def test_connections_leave_descriptors_for_the_process(servers):
         assert used + 40 < len(os.listdir(f"/proc/{pid}/fd")) <= 300 - 32
         assert ana.is_alive()
         assert is_answered(connections[0])
+        assert backline.Address(host="127.0.0.1", port=metrics, scheme="http").request("GET", "/metrics").status == 200
         for connection in connections[:-1]:
             connection.close()
         assert is_answered(connections[-1])

@@ -29,7 +29,7 @@ import Testing
 
     init() throws {
         let gate = NewcomerGate(addresses) { [refused] count in refused.add(count) }
-        try AcceptPause.add(to: listener, below: .none, before: [gate, accepted])
+        try AcceptPause.add(to: listener, before: [gate, accepted])
     }
 
     /// Accepts connections together, each with a loop of its own.

@@ -17,27 +17,27 @@ final class AcceptPause: ChannelDuplexHandler {
 
     private struct Rest { var length: TimeAmount }
 
-    private let ceiling: ConnectionCeiling
+    private let ceiling: ConnectionCeiling?
     private var isPausing = false
 
-    private init(_ ceiling: ConnectionCeiling) { self.ceiling = ceiling }
+    private init(_ ceiling: ConnectionCeiling?) { self.ceiling = ceiling }
 
     /// Adds one to a listener's pipeline, with the handlers of connections behind it; call on the listener's loop.
     ///
-    /// All listeners of the process share the ceiling.
+    /// Listeners may share a ceiling.
     static func add(
-        to listener: any Channel, below ceiling: ConnectionCeiling, before others: [any ChannelHandler] = []
+        to listener: any Channel, below ceiling: ConnectionCeiling? = nil, before others: [any ChannelHandler] = []
     ) throws {
         try listener.pipeline.syncOperations.addHandlers([AcceptPause(ceiling)] + others)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        ceiling.add(unwrapInboundIn(data))
+        ceiling?.add(unwrapInboundIn(data))
         context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if ceiling.isReached {
+        if let ceiling, ceiling.isReached {
             ceiling.tell(at: context.eventLoop.now)
             pause(context, for: Self.length)
         }
@@ -70,7 +70,7 @@ final class AcceptPause: ChannelDuplexHandler {
         let bound = NIOLoopBound((self, channel), eventLoop: channel.eventLoop)
         channel.eventLoop.scheduleTask(in: length) {
             let (handler, channel) = bound.value
-            guard handler.ceiling.isReached else {
+            guard let ceiling = handler.ceiling, ceiling.isReached else {
                 handler.isPausing = false
                 return handler.setReading(true, channel)
             }

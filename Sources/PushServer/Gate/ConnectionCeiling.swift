@@ -26,11 +26,12 @@ final class ConnectionCeiling: Sendable {
         self.logger = logger
     }
 
-    /// Makes the ceiling of a process in its present state: what it may have open, without what is open and the reserve.
-    convenience init(of process: ProcessReading?, logger: Logger) {
+    /// Makes the ceiling of a process in its present state: what it may have open, without what is open, the reserve and
+    /// `others`, the most connections that do not count.
+    convenience init(of process: ProcessReading?, besides others: Int = 0, logger: Logger) {
         // No system has a higher limit that is one.
         let limit = process.map { Int(min($0.fileLimit, Double(Int32.max))) } ?? .max
-        self.init(max(1, limit - (process?.openFiles ?? 0) - Self.reserve), logger: logger)
+        self.init(max(1, limit - (process?.openFiles ?? 0) - Self.reserve - others), logger: logger)
     }
 
     /// Whether no further connection may be accepted.

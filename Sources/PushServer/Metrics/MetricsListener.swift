@@ -21,14 +21,12 @@ final class MetricsListener: Sendable {
     static let maximumHeadLength = 16_384
 
     private let jobs: BackgroundJobs
-    private let ceiling: ConnectionCeiling
     private let exposition: @Sendable () async -> [UInt8]
     private let open = Atomic(0)
 
     /// Makes a listener that answers with the result of `exposition`; `jobs` runs while it listens.
-    init(jobs: BackgroundJobs, below ceiling: ConnectionCeiling, exposition: @escaping @Sendable () async -> [UInt8]) {
+    init(jobs: BackgroundJobs, exposition: @escaping @Sendable () async -> [UInt8]) {
         self.jobs = jobs
-        self.ceiling = ceiling
         self.exposition = exposition
     }
 
@@ -39,7 +37,7 @@ final class MetricsListener: Sendable {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { listener in
-                listener.eventLoop.makeCompletedFuture { try AcceptPause.add(to: listener, below: self.ceiling) }
+                listener.eventLoop.makeCompletedFuture { try AcceptPause.add(to: listener) }
             }
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
