@@ -5,6 +5,8 @@ import os
 import re
 import runpy
 
+import yaml
+
 import backline
 from documents import TREE, read
 
@@ -21,11 +23,14 @@ def test_the_newest_changes_are_those_of_this_version():
     assert newest == backline.run("--version").stdout.strip()
 
 
+def documented_settings():
+    return set(re.findall(r"`([A-Z_]+)(?:=true)?`", read("Documentation/Settings.md")))
+
+
 def test_every_setting_of_the_package_is_one():
-    documented = set(re.findall(r"`([A-Z_]+)(?:=true)?`", read("Documentation/Settings.md")))
     names = [name for name, _ in lines_of_settings()]
     assert len(names) == len(set(names)) >= 8
-    assert set(names) <= documented
+    assert set(names) <= documented_settings()
 
 
 def test_the_settings_of_the_package_start_a_server(servers, tmp_path):
@@ -60,3 +65,31 @@ def test_the_image_of_a_release_is_the_one_of_the_dockerfile(monkeypatch):
     kind, check = settings["Healthcheck"]["Test"]
     assert kind == "CMD-SHELL" and check.startswith("ask()") and check.endswith("ask https || ask http")
     assert sum(word == "RUN" for word, _ in stage) == 1
+
+
+def test_the_servers_of_kubernetes_start_and_answer_what_they_are_asked(servers, cluster, tmp_path):
+    found = {one["kind"]: one for one in yaml.safe_load_all(read("Documentation/kubernetes.yaml"))}
+    pod = found["Deployment"]["spec"]["template"]["spec"]
+    container, = pod["containers"]
+    migration, = pod["initContainers"]
+    assert container["image"] == migration["image"] == f"backline:{backline.run('--version').stdout.strip()}"
+    secret = found["Secret"]["stringData"]
+    sets = {one["name"]: one["value"] for one in container["env"]}
+    assert secret.keys() | sets.keys() <= documented_settings()
+    # Its delay and the window, which is 20 s, are over before the pod is ended.
+    assert int(sets["BACKLINE_DRAIN_DELAY_SECONDS"]) + 20 < pod["terminationGracePeriodSeconds"]
+    ports = {one["name"]: one["containerPort"] for one in container["ports"]}
+    assert sets.pop("BACKLINE_METRICS_ADDRESS").rpartition(":")[2] == str(ports["metrics"])
+    sets.pop("BACKLINE_DRAIN_DELAY_SECONDS")
+
+    # It has no disk to write on.
+    (tmp_path / "file").touch()
+    nowhere = {"BACKLINE_DATA": str(tmp_path / "file" / "data"), **dict.fromkeys(secret, cluster.empty_database())}
+    assert backline.run(*migration["args"], environment=nowhere).returncode == 0
+    server = servers(environment={**sets, **nowhere}, store=[]).start()
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        asked = container[probe]["httpGet"]
+        assert asked["port"] == "http" and ports["http"] == 8443
+        assert server.request("GET", asked["path"]).status == 200
+    assert server.session("Ana").create_room()
+    assert server.stop() == 0
